@@ -1,0 +1,45 @@
+# Needs Python 3.11+, make and a C library; everything else comes from the package index.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+DEV    := $(VENV)/.installed-dev
+
+.PHONY: demo up test check format bench clean
+
+demo: $(STAMP)            ## remember a sample, recall it through psql, REST and MCP
+	@$(BIN)/pgrecall demo
+
+up: $(STAMP)              ## run everything in the foreground
+	@$(BIN)/pgrecall up
+
+test: $(DEV)              ## the whole suite
+	$(BIN)/python -m pytest
+
+check: $(DEV)             ## format, lint, layers, types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+format: $(DEV)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(DEV)             ## the figures in the README
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(DEV): $(STAMP)
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@

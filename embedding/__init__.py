@@ -1,0 +1,1 @@
+"""Vectors from texts: makers, cache and back-fill."""

@@ -1,0 +1,1 @@
+"""Messages of the wire protocol, bytes in and messages out; no IO."""

@@ -1,0 +1,1 @@
+"""The MCP front: tools, resources and prompts over the store."""

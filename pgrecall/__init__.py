@@ -1,0 +1,1 @@
+"""The composition root: the `pgrecall` command and what it runs."""

@@ -1,0 +1,1 @@
+"""The HTTP front: REST, health and metrics over the store."""

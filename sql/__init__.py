@@ -1,0 +1,1 @@
+"""Everything that Postgres holds, and the one way to it."""
