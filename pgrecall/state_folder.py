@@ -1,0 +1,191 @@
+"""The state folder: one process at a time, private files, nothing half-written."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from pgrecall.errors import (
+    DiskFull,
+    NotAStateFolder,
+    PgrecallError,
+    StateFolderError,
+    StateFolderInUse,
+)
+from pgrecall.system_user import let_through, postgres_user
+
+_OURS = frozenset({"lock", "pgrecall.toml", "postgres", "secrets.json", "credentials.json"})
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+
+
+def default_state_folder() -> Path:
+    """Return the platform's place for a program's state."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/pgrecall")
+    return Path(platformdirs.user_state_dir("pgrecall"))
+
+
+class StateFolder:
+    """Files of one deployment, all of them private to the user who runs it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.expanduser().absolute()
+        self.claimed = False
+
+    @property
+    def settings_file(self) -> Path:
+        """Where settings may stand."""
+        return self.path / "pgrecall.toml"
+
+    @property
+    def endpoints_file(self) -> Path:
+        """Where a running `up` says how to reach it."""
+        return self.path / "endpoints.json"
+
+    @property
+    def credentials_file(self) -> Path:
+        """Where the first agent's secrets stand."""
+        return self.path / "credentials.json"
+
+    @property
+    def postgres_folder(self) -> Path:
+        """The data folder of the embedded Postgres."""
+        return self.path / "postgres"
+
+    @property
+    def postgres_log(self) -> Path:
+        """What the embedded Postgres logs."""
+        return self.path / "postgres.log"
+
+    @cached_property
+    def passwords(self) -> dict[str, str]:
+        """Passwords of the embedded Postgres's `superuser` and `app`, made when first asked for."""
+        file = self.path / "secrets.json"
+        if not file.exists():
+            made = {"superuser": secrets.token_urlsafe(32), "app": secrets.token_urlsafe(32)}
+            write_private(file, json.dumps(made, indent=2) + "\n")
+        read: dict[str, str] = json.loads(file.read_text())
+        return read
+
+    def read_json(self, file: Path) -> dict[str, Any] | None:
+        """Return what a file of the folder holds, None when there is none."""
+        try:
+            content: dict[str, Any] = json.loads(file.read_text())
+        except (FileNotFoundError, json.JSONDecodeError):
+            return None
+        return content
+
+    @contextmanager
+    def claim(self) -> Iterator[StateFolder]:
+        """Hold the folder for this process; it is made when it is missing.
+
+        Raises StateFolderInUse while another process has it; the kernel frees it when that one
+        ends, however it ends.
+        """
+        with explained(self.path):
+            self._prepare()
+            descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            self._lock(descriptor)
+            self.claimed = True
+            yield self
+        finally:
+            self.claimed = False
+            os.close(descriptor)
+
+    def _prepare(self) -> None:
+        run_as = postgres_user()
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        names = {entry.name for entry in self.path.iterdir()}
+        if names and not names & _OURS:
+            raise NotAStateFolder(
+                f"{self.path} holds other files and is no state folder of pgrecall",
+                hint="give an empty or a new folder with --state-dir",
+            )
+        if stat.S_IMODE(self.path.stat().st_mode) != 0o700:
+            self.path.chmod(0o700)
+        run_as.own(self.path)
+        let_through(self.path, run_as)
+
+    def _lock(self, descriptor: int) -> None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _in_use(os.pread(descriptor, 4096, 0)) from None
+        holder = {"pid": os.getpid(), "since": datetime.now().astimezone().isoformat()}
+        with explained(self.path):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+
+
+def _in_use(holder: bytes) -> StateFolderInUse:
+    try:
+        told = json.loads(holder)
+        since = datetime.fromisoformat(told["since"])
+        form = "%H:%M" if since.date() == datetime.now().astimezone().date() else "%Y-%m-%d %H:%M"
+        by = f"process {told['pid']} (up since {since.strftime(form)})"
+    except (ValueError, KeyError):  # it has the lock, and not yet written who it is
+        by = "another process"
+    return StateFolderInUse(
+        f"this state folder is in use by {by}",
+        hint="stop it, or give another folder with --state-dir",
+    )
+
+
+def write_private(path: Path, content: str) -> None:
+    """Put `content` into a file that only its owner can read; whole or not at all."""
+    descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(made, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(made)
+        raise
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Raise our errors in place of the system's about files under `folder`."""
+    try:
+        yield
+    except OSError as error:
+        raise explain(error, folder) from error
+
+
+def explain(error: OSError, folder: Path) -> PgrecallError:
+    """Return our error for one of the system's."""
+    if error.errno in _FULL:
+        return disk_full(folder)
+    where = error.filename or folder
+    if error.errno in _REFUSED:
+        return StateFolderError(
+            f"{where} can't be written: {error.strerror}",
+            hint="see who owns it and how it is mounted, or give another folder with --state-dir",
+        )
+    return StateFolderError(f"{where}: {error.strerror or error}")
+
+
+def disk_full(folder: Path) -> DiskFull:
+    """Return the error for a full disk below `folder`."""
+    return DiskFull(
+        f"no room left on the disk of {folder}",
+        hint="free some space and start again; nothing that was acknowledged is lost",
+    )

@@ -1,0 +1,152 @@
+"""One embedded server for the whole run; per test a database cloned from a migrated template."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import asyncpg
+import pytest
+
+from pgrecall.embedded import EmbeddedPostgres
+from pgrecall.state_folder import StateFolder
+from tests.hash_embedder import HashEmbedder
+
+if TYPE_CHECKING:
+    from sql.store import MemoryStore
+
+# The server outlives no test run: speed before durability.
+FAST = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "shared_buffers": "128MB",
+    "autovacuum": "off",
+}
+TEMPLATE = "migrated"
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A migrated, empty database: `dsn` is the app role's, as REST, MCP and the gateway have."""
+
+    name: str
+    dsn: str
+    superuser_dsn: str
+    server: EmbeddedPostgres
+
+    def dsn_for(self, user: str, password: str) -> str:
+        return self.server.dsn(user, password, self.name)
+
+
+@pytest.fixture
+def temporary_folder() -> Iterator[Path]:
+    """A short path, which sockets need, that the system user of Postgres may pass through."""
+    folder = Path(tempfile.mkdtemp(prefix="pgr-"))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+async def server() -> AsyncIterator[EmbeddedPostgres]:
+    folder = Path(tempfile.mkdtemp(prefix="pgr-"))
+    state = StateFolder(folder / "state")
+    with state.claim():
+        postgres = EmbeddedPostgres(state, settings=FAST)
+        await postgres.start()
+        yield postgres
+        await postgres.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+async def as_superuser(server: EmbeddedPostgres, *statements: str) -> None:
+    connection = await asyncpg.connect(database_dsn(server, "postgres", superuser=True))
+    try:
+        for statement in statements:
+            await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
+def database_dsn(server: EmbeddedPostgres, name: str, *, superuser: bool = False) -> str:
+    dsn = server.superuser_dsn if superuser else server.app_dsn
+    return dsn.replace("@/memory?", f"@/{name}?")
+
+
+async def create_database(server: EmbeddedPostgres, name: str, *, template: str) -> Database:
+    await as_superuser(
+        server,
+        f"CREATE DATABASE {name} OWNER pgrecall TEMPLATE {template}",
+        f"REVOKE CONNECT, TEMPORARY ON DATABASE {name} FROM PUBLIC",
+    )
+    superuser_dsn = database_dsn(server, name, superuser=True)
+    return Database(name, database_dsn(server, name), superuser_dsn, server)
+
+
+_numbers = count(1)
+
+
+@pytest.fixture
+def unique_name() -> Callable[[str], str]:
+    """Names for roles, which the whole server shares: `unique_name("ada")` is ada_17."""
+    return lambda stem: f"{stem}_{next(_numbers)}"
+
+
+@pytest.fixture(scope="session")
+async def template(server: EmbeddedPostgres) -> str:
+    from sql.migrate import migrate
+
+    made = await create_database(server, TEMPLATE, template="template1")
+    connection = await asyncpg.connect(made.superuser_dsn)
+    await connection.execute("CREATE EXTENSION vector")
+    await connection.close()
+    await migrate(made.dsn)
+    return TEMPLATE
+
+
+@pytest.fixture
+async def empty_database(server: EmbeddedPostgres) -> AsyncIterator[Database]:
+    """A database with the extension and nothing else."""
+    name = f"empty_{next(_numbers)}"
+    made = await create_database(server, name, template="memory")
+    yield made
+    await as_superuser(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def database(server: EmbeddedPostgres, template: str) -> AsyncIterator[Database]:
+    name = f"test_{next(_numbers)}"
+    made = await create_database(server, name, template=template)
+    # A template's own privileges are not cloned with it.
+    await as_superuser(
+        server, f"GRANT CONNECT ON DATABASE {name} TO pgrecall_agent, pgrecall_reader"
+    )
+    yield made
+    await as_superuser(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def pool(database: Database) -> AsyncIterator[asyncpg.Pool]:
+    from sql.pool import create_pool
+
+    made = await create_pool(database.dsn, min_size=1, max_size=5)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def embedder() -> HashEmbedder:
+    return HashEmbedder()
+
+
+@pytest.fixture
+def store(pool: asyncpg.Pool, embedder: HashEmbedder) -> MemoryStore:
+    from embedding.queries import QueryEmbeddings
+    from sql.store import MemoryStore
+
+    return MemoryStore(pool, QueryEmbeddings(embedder))
