@@ -1,0 +1,54 @@
+"""Logging: structlog to standard error, with the standard library's routed through it."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+from pgrecall.settings import LogFormat, LogLevel
+
+# They log each request, or what a user sent, at info.
+_CHATTY = ("httpx", "httpcore", "mcp", "uvicorn.access", "asyncio", "watchfiles")
+
+
+def configure_logging(level: LogLevel, form: LogFormat) -> None:
+    """Send all logging to standard error; standard output belongs to answers and to MCP."""
+    threshold = logging.getLevelNamesMapping()[level.upper()]
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    output = logging.StreamHandler(sys.stderr)
+    output.setFormatter(
+        structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=_ending(form))
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [output]
+    root.setLevel(threshold)
+    for name in _CHATTY:
+        logging.getLogger(name).setLevel(max(threshold, logging.WARNING))
+    logging.captureWarnings(True)
+
+
+def _ending(form: LogFormat) -> list[Any]:
+    remove = structlog.stdlib.ProcessorFormatter.remove_processors_meta
+    if form == "json":
+        return [remove, structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+    plain = structlog.dev.plain_traceback
+    colours = sys.stderr.isatty()
+    return [remove, structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=plain)]
