@@ -1,0 +1,1 @@
+"""`pgrecall demo`: a sample remembered and recalled by every road, in a throwaway folder."""
