@@ -1,0 +1,37 @@
+-- The nearest memories of a scope through the model's HNSW index. The subquery's `offset 0` keeps
+-- the planner from turning it into a join, which would leave the index; strict order goes on scanning
+-- until enough rows pass, or hnsw.max_scan_tuples is reached and fewer come back.
+create or replace function pgrecall.nearest_indexed(
+    with_model text, size int, vector text, s pgrecall.scope, pool int
+) returns setof pgrecall.vector_hit
+language plpgsql stable rows 100
+set search_path = pg_catalog, pg_temp
+set hnsw.iterative_scan = 'strict_order'
+set hnsw.ef_search = '100'
+as $$
+begin
+    return query execute format(
+        'select near.space, near.id, near.version, near.distance::real,
+            row_number() over (order by near.distance, near.id, near.version)::int
+        from (
+            select c.space, c.id, c.version, min(c.distance) as distance
+            from (
+                select e.space, e.id, e.version,
+                    e.embedding::public.halfvec(%1$s) operator(public.<=>) $1::public.halfvec(%1$s) as distance
+                from pgrecall.embeddings e
+                where e.head and e.model = %2$L and e.readers && ($2).principals
+                    and exists (
+                        select from pgrecall.memories m
+                        where m.space = e.space and m.id = e.id and m.version = e.version
+                            and pgrecall.in_scope(m, $2)
+                        offset 0)
+                order by e.embedding::public.halfvec(%1$s) operator(public.<=>) $1::public.halfvec(%1$s)
+                limit $3 + 20
+            ) as c
+            group by c.space, c.id, c.version
+        ) as near
+        order by near.distance, near.id, near.version
+        limit $3', size, with_model)
+    using vector, s, pool;
+end
+$$;

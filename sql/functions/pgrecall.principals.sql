@@ -1,0 +1,21 @@
+-- What the session may read as: itself, everyone, and each space it belongs to.
+-- Costly on purpose, so that a policy's `readers && principals()` becomes an index condition.
+create or replace function pgrecall.principals() returns text[]
+language plpgsql stable parallel restricted security definer cost 10000
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    who text := memory.current_agent();
+begin
+    return (
+        select coalesce(array_agg(distinct found.principal), '{}')
+        from (
+            select unnest(array['*', 'agent:' || a.agent]) as principal
+            from pgrecall.agents a where a.agent = who
+            union all
+            select 'space:' || m.space from pgrecall.members m where m.agent = who
+        ) as found
+    );
+end
+$$;
+grant execute on function pgrecall.principals() to pgrecall_agent, pgrecall_reader, pgrecall_service;

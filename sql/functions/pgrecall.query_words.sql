@@ -1,0 +1,34 @@
+-- The query's words with how many versions hold each, rarest first. Large stores take the counts from
+-- ANALYZE's statistics (a word not among the commonest counts half the rarest of those); small ones count.
+create or replace function pgrecall.query_words(query text)
+returns table (lexeme text, query_term tsquery, holders real, idf real)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+    total real := pgrecall.memory_count();
+    lexemes text[] := tsvector_to_array(pgrecall.words(query, null));
+    rarest real;
+begin
+    select min(f.frequency) / 2 into rarest from pgrecall.lexeme_frequencies f;
+    if rarest is null then
+        select count(*) into total from pgrecall.memories;
+    end if;
+    return query
+    select w.lexeme, w.term, w.holders, ln(1 + (greatest(total, w.holders) - w.holders + 0.5) / (w.holders + 0.5))::real
+    from (
+        select l.lexeme,
+            ('''' || replace(replace(l.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery as term,
+            case
+                when rarest is null then (
+                    select count(*)::real from pgrecall.memories m
+                    where m.lexemes @@ ('''' || replace(replace(l.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery)
+                else total * coalesce(
+                    (select f.frequency from pgrecall.lexeme_frequencies f where f.lexeme = l.lexeme), rarest)
+            end as holders
+        from unnest(lexemes) as l(lexeme)
+    ) as w
+    order by w.holders, w.lexeme;
+end
+$$;

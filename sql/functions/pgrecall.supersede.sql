@@ -1,0 +1,34 @@
+-- Put the next version in the head's place. The caller holds the lock on the head's row.
+create or replace function pgrecall.supersede(
+    head pgrecall.memories, next pgrecall.memories, who text, embedding text
+) returns pgrecall.written
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    next.version := head.version + 1;
+    -- A clock that jumped back must not let a version end before it began.
+    next.created_at := greatest(clock_timestamp(), head.created_at);
+    next.superseded_at := null;
+    -- Shares of single memories stay; the readers that follow from visibility are worked out anew.
+    next.readers := pgrecall.readers_of(next.agent, next.space, next.visibility)
+        || array(select r from unnest(head.readers) r where r like 'share:%');
+    next.identity_hash := pgrecall.identity_of(next.content, next.key, next.entity, next.thread, next.event_at);
+    next.salt := uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
+    update pgrecall.memories m
+    set superseded_at = next.created_at, valid_until = coalesce(m.valid_until, next.valid_from)
+    where m.space = head.space and m.id = head.id and m.version = head.version;
+    update pgrecall.embeddings e set head = false
+    where e.space = head.space and e.id = head.id and e.version = head.version and e.head;
+    delete from pgrecall.embedding_queue q
+    where q.space = head.space and q.id = head.id and q.version = head.version;
+    if not pgrecall.insert_version(next) then
+        raise exception 'memory % would repeat another in the same words', head.id
+            using errcode = '23505', hint = 'Forget one of the two first.';
+    end if;
+    perform pgrecall.append_event(
+        head.space, who, 'revise', head.id, next.version, '{}', pgrecall.commitment(next));
+    perform pgrecall.embed_version(next, embedding);
+    return (head.space, head.id, next.version, 'refined'::text);
+end
+$$;

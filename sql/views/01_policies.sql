@@ -1,0 +1,47 @@
+-- Grants and policies, table by table. Tables belong to pgrecall_owner, whom policies do not bind:
+-- recall() and the other definer functions run as it and carry the predicate themselves.
+-- Everyone else sees rows only through these.
+do $$
+declare
+    guarded text;
+begin
+    foreach guarded in array array[
+        'agents', 'agent_tokens', 'sql_logins', 'spaces', 'members', 'memories', 'embedding_models', 'embeddings',
+        'embedding_queue', 'links', 'usage', 'sessions', 'recall_log', 'lexeme_frequencies', 'events', 'chain_heads'
+    ] loop
+        execute format('alter table pgrecall.%I enable row level security', guarded);
+    end loop;
+end
+$$;
+
+grant usage on schema memory to pgrecall_agent, pgrecall_reader, pgrecall_service;
+
+-- memories: whoever is among the row's readers.
+drop policy if exists readable on pgrecall.memories;
+create policy readable on pgrecall.memories for select to pgrecall_agent, pgrecall_reader
+    using (readers && pgrecall.principals());
+grant select on pgrecall.memories to pgrecall_agent, pgrecall_reader;
+
+-- spaces and members: the members of the space.
+drop policy if exists readable on pgrecall.spaces;
+create policy readable on pgrecall.spaces for select to pgrecall_agent, pgrecall_reader
+    using (pgrecall.is_admin() or space = any (pgrecall.member_spaces('reader')));
+grant select on pgrecall.spaces to pgrecall_agent, pgrecall_reader;
+
+-- agents: oneself; the deployment's admin sees all.
+drop policy if exists readable on pgrecall.agents;
+create policy readable on pgrecall.agents for select to pgrecall_agent, pgrecall_reader
+    using (agent = memory.current_agent() or pgrecall.is_admin());
+grant select on pgrecall.agents to pgrecall_agent, pgrecall_reader;
+
+-- events: one's own, and all of a space for its admins.
+drop policy if exists readable on pgrecall.events;
+create policy readable on pgrecall.events for select to pgrecall_agent, pgrecall_reader
+    using (agent = memory.current_agent() or space = any (pgrecall.member_spaces('admin')));
+grant select on pgrecall.events to pgrecall_agent, pgrecall_reader;
+
+-- recall_log: one's own.
+drop policy if exists readable on pgrecall.recall_log;
+create policy readable on pgrecall.recall_log for select to pgrecall_agent, pgrecall_reader
+    using (agent = memory.current_agent());
+grant select on pgrecall.recall_log to pgrecall_agent, pgrecall_reader;

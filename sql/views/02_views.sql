@@ -1,0 +1,36 @@
+-- What people select from. Each view asks as its caller, so that the policies below it decide.
+
+create or replace view memory.memories with (security_invoker = true) as
+select m.id, m.version, m.space, m.agent, m.kind, m.visibility, m.title, m.content, m.entity, m.tags,
+    m.importance, m.confidence, m.pinned, m.key, m.thread, m.source, m.metadata,
+    m.event_at, m.valid_from, m.valid_until, m.expires_at, m.created_at
+from pgrecall.memories m
+where m.superseded_at is null and m.archived_at is null and (m.expires_at is null or m.expires_at > now());
+grant select, insert, delete on memory.memories to pgrecall_agent;
+grant select on memory.memories to pgrecall_reader;
+
+create or replace view memory.memory_versions with (security_invoker = true) as
+select m.id, m.version, m.space, m.agent, m.kind, m.visibility, m.title, m.content, m.entity, m.tags,
+    m.importance, m.confidence, m.pinned, m.key, m.thread, m.source, m.metadata,
+    m.event_at, m.valid_from, m.valid_until, m.expires_at, m.created_at, m.superseded_at, m.archived_at
+from pgrecall.memories m;
+grant select on memory.memory_versions to pgrecall_agent, pgrecall_reader;
+
+create or replace view memory.events with (security_invoker = true) as
+select e.space, e.agent, e.sequence, e.at, e.action, e.id, e.version, e.payload, e.commitment,
+    e.previous_hash, e.hash
+from pgrecall.events e;
+grant select on memory.events to pgrecall_agent, pgrecall_reader;
+
+create or replace view memory.recall_log with (security_invoker = true) as
+select r.at, r.agent, r.space, r.query, r.mode, r.results, r.lexical_hits, r.vector_hits, r.took_ms, r.degraded
+from pgrecall.recall_log r;
+grant select on memory.recall_log to pgrecall_agent, pgrecall_reader;
+
+create or replace view memory.agents with (security_invoker = true) as
+select a.agent, a.admin, a.reader, a.created_at from pgrecall.agents a;
+grant select on memory.agents to pgrecall_agent, pgrecall_reader;
+
+create or replace view memory.spaces with (security_invoker = true) as
+select s.space, s.created_by, s.created_at from pgrecall.spaces s;
+grant select on memory.spaces to pgrecall_agent, pgrecall_reader;
