@@ -111,7 +111,7 @@ async def _apply_definitions(connection: asyncpg.Connection, folder: loader.Fold
     async with connection.transaction():
         # Bodies may name functions of files that come later.
         await connection.execute("set local check_function_bodies = off")
-        # Loads the library: without it Postgres does not know the hnsw settings that functions carry.
+        # Loads the library: Postgres must know the hnsw settings that functions carry.
         await connection.execute("select '[1]'::public.vector")
         for script in changed:
             if folder == "functions":

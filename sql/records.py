@@ -62,6 +62,14 @@ Tags = Annotated[list[Name], Field(max_length=100)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
+def _as_written(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+# Postgres' four-byte real, shown with the digits it holds: 0.8, not 0.800000011920929.
+Real = Annotated[float, AfterValidator(_as_written)]
+
+
 class _Input(BaseModel):
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
 
@@ -127,8 +135,8 @@ class Memory(BaseModel):
     content: str
     entity: str | None
     tags: list[str]
-    importance: float
-    confidence: float
+    importance: Real
+    confidence: Real
     pinned: bool
     key: str | None
     thread: str | None
@@ -156,7 +164,7 @@ class Recalled(BaseModel):
     """
 
     rank: int
-    score: float
+    score: Real
     id: UUID
     version: int
     space: str
@@ -166,15 +174,15 @@ class Recalled(BaseModel):
     content: str
     entity: str | None
     tags: list[str]
-    importance: float
-    confidence: float
+    importance: Real
+    confidence: Real
     pinned: bool
     event_at: datetime | None
     created_at: datetime
     lexical_rank: int | None
     vector_rank: int | None
     graph_hops: int | None
-    distance: float | None
+    distance: Real | None
 
 
 class LegHits(BaseModel):

@@ -21,7 +21,7 @@ begin
                 and m.key_owner = case seen when 'private' then who else '' end
                 and m.superseded_at is null and m.archived_at is null
             for update;
-            if found then
+            if found and not pgrecall.retired(head) then
                 return pgrecall.refine(head, draft, who);
             end if;
         end if;
@@ -33,8 +33,9 @@ begin
         end if;
         select * into head from pgrecall.memories m
         where m.space = target and m.agent = who and m.identity_hash = fresh.identity_hash
-            and m.superseded_at is null and m.archived_at is null;
-        if found then
+            and m.superseded_at is null and m.archived_at is null
+        for update;
+        if found and not pgrecall.retired(head) then
             return (target, head.id, head.version, 'repeated'::text);
         end if;
     end loop;

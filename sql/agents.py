@@ -1,0 +1,199 @@
+"""Agents: who they are, the tokens that prove it, and their SQL logins."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from sql.errors import Conflict, InvalidInput, NotFound, translated
+from sql.loader import queries
+from sql.pool import Connection, Pool
+from sql.records import AgentName
+from sql.scram import scram_secret
+
+_QUERIES: Final = queries("agents")
+_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,61}")
+TOKEN_OVERLAP: Final = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Somebody who has proved who they are; `reader` may only read, `admin` runs the deployment."""
+
+    name: AgentName
+    admin: bool = False
+    reader: bool = False
+
+    @property
+    def role(self) -> str:
+        """The Postgres role that a transaction for this agent takes on."""
+        return "pgrecall_reader" if self.reader else "pgrecall_agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What is told once and stored nowhere; `password` is None without an SQL login."""
+
+    agent: AgentName
+    token: str
+    password: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEntry:
+    """One agent in a listing; times are None where nothing happened yet."""
+
+    name: AgentName
+    admin: bool
+    reader: bool
+    sql_login: bool
+    spaces: list[str]
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+async def add_agent(
+    pool: Pool,
+    name: str,
+    *,
+    admin: bool = False,
+    sql_login: bool = False,
+    reader: bool = False,
+    spaces: Sequence[str] = (),
+) -> Secrets:
+    """Make an agent with a token, a space of its own and, if asked, a Postgres login role.
+
+    Raises InvalidInput for a name that can't be an agent's, Conflict when the name is taken by an
+    agent or by a role that is not ours.
+    """
+    agent = _checked(name)
+    with translated():
+        async with pool.acquire() as connection, connection.transaction():
+            if await connection.fetchrow(_QUERIES["find_agent"], agent):
+                raise Conflict(f'agent "{agent}" exists already', sqlstate="42710")
+            await connection.execute(_QUERIES["add_agent"], agent, admin, reader)
+            await connection.execute(_QUERIES["add_member"], f"~{agent}", agent, "admin")
+            for space in spaces:
+                role = "reader" if reader else "writer"
+                await connection.execute(_QUERIES["add_member"], space, agent, role)
+            token = await _issue_token(connection, agent)
+            password = await _give_login(connection, agent, reader) if sql_login else None
+    return Secrets(agent, token, password)
+
+
+async def rotate(pool: Pool, name: str) -> Secrets:
+    """Issue a new token, and a new password where the agent has an SQL login.
+
+    The old token goes on for TOKEN_OVERLAP, so that running agents can be handed the new one;
+    the old password ends at once. Raises NotFound.
+    """
+    with translated():
+        async with pool.acquire() as connection, connection.transaction():
+            agent = await _found(connection, name)
+            await connection.execute(
+                _QUERIES["expire_tokens"], agent.name, datetime.now(UTC) + TOKEN_OVERLAP
+            )
+            token = await _issue_token(connection, agent.name)
+            has_login = await connection.fetchrow(_QUERIES["login_secret"], agent.name)
+            password = await _set_password(connection, agent.name) if has_login else None
+    return Secrets(agent.name, token, password)
+
+
+async def remove(pool: Pool, name: str) -> None:
+    """Take away an agent's tokens, login and memberships; what it wrote stays. Raises NotFound."""
+    with translated():
+        async with pool.acquire() as connection, connection.transaction():
+            agent = await _found(connection, name)
+            had_login = await connection.fetchrow(_QUERIES["login_secret"], agent.name)
+            await connection.execute(_QUERIES["remove_agent"], agent.name)
+            if had_login:
+                await connection.execute(f'drop role "{agent.name}"')
+
+
+async def list_agents(pool: Pool) -> list[AgentEntry]:
+    """Return every agent, by name."""
+    with translated():
+        rows = await pool.fetch(_QUERIES["list_agents"])
+    return [
+        AgentEntry(
+            name=AgentName(row["agent"]),
+            admin=row["admin"],
+            reader=row["reader"],
+            sql_login=row["sql_login"],
+            spaces=row["spaces"],
+            created_at=row["created_at"],
+            last_used_at=row["last_used_at"],
+        )
+        for row in rows
+    ]
+
+
+async def find_agent(pool: Pool, name: str) -> Agent:
+    """Return the agent of that name; raises NotFound."""
+    with translated():
+        async with pool.acquire() as connection:
+            return await _found(connection, name)
+
+
+async def agent_for_token(pool: Pool, token: str) -> Agent | None:
+    """Return whose token this is, or None; only its hash is compared, in the index."""
+    token_hash = hashlib.sha256(token.encode("utf-8", "replace")).digest()
+    with translated():
+        row = await pool.fetchrow(_QUERIES["agent_for_token"], token_hash)
+        if row is None:
+            return None
+        await pool.execute(_QUERIES["note_token_use"], token_hash)
+    return Agent(AgentName(row["agent"]), row["admin"], row["reader"])
+
+
+def _checked(name: str) -> AgentName:
+    reserved = name.startswith(("pg_", "pgrecall")) or name == "postgres"
+    if reserved or not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"{name!r} can't be an agent's name",
+            sqlstate="22023",
+            hint="A lower-case letter, then letters, digits, _ and - (62 at most); "
+            "not postgres, pg_… or pgrecall….",
+        )
+    return AgentName(name)
+
+
+async def _found(connection: Connection, name: str) -> Agent:
+    row = await connection.fetchrow(_QUERIES["find_agent"], name)
+    if row is None:
+        raise NotFound(f'no agent "{name}"', sqlstate="P0002")
+    return Agent(AgentName(row["agent"]), row["admin"], row["reader"])
+
+
+async def _issue_token(connection: Connection, agent: AgentName) -> str:
+    token = f"pgr_{secrets.token_urlsafe(32)}"
+    token_hash = hashlib.sha256(token.encode()).digest()
+    await connection.execute(_QUERIES["add_token"], token_hash, agent, token[:12], None)
+    return token
+
+
+async def _give_login(connection: Connection, agent: AgentName, reader: bool) -> str:
+    if await connection.fetchval(_QUERIES["role_exists"], agent):
+        raise Conflict(
+            f'a Postgres role "{agent}" exists already and is not ours',
+            sqlstate="42710",
+            hint="Choose another name, or drop the role.",
+        )
+    group = "pgrecall_reader" if reader else "pgrecall_agent"
+    # A checked name holds no quote, so it can stand in the statement, which takes no parameters.
+    await connection.execute(f'create role "{agent}" login in role {group}')
+    await connection.execute(f'alter role "{agent}" set search_path = memory, public')
+    return await _set_password(connection, agent)
+
+
+async def _set_password(connection: Connection, agent: AgentName) -> str:
+    password = secrets.token_urlsafe(24)
+    secret = scram_secret(password)
+    await connection.execute(f"alter role \"{agent}\" password '{secret}'")
+    await connection.execute(_QUERIES["set_sql_login"], agent, secret, None)
+    return password

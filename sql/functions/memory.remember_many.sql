@@ -1,0 +1,33 @@
+-- Remember an array of objects whose fields are remember()'s arguments, in one transaction.
+-- Answers a row for each, in order: the id, the version, and created, refined or repeated.
+create or replace function memory.remember_many(memories jsonb)
+returns table (number int, id uuid, version int, outcome text)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    element jsonb;
+    wrong text;
+begin
+    if jsonb_typeof(memories) <> 'array' then
+        raise exception 'memories must be a JSON array' using errcode = '22023';
+    end if;
+    select o.field into wrong
+    from jsonb_array_elements(memories) as m, jsonb_object_keys(m) as o(field)
+    where not o.field = any (array[
+        'content', 'space', 'kind', 'title', 'entity', 'tags', 'importance', 'confidence', 'visibility', 'key',
+        'pinned', 'thread', 'source', 'event_at', 'valid_from', 'valid_until', 'ttl', 'metadata', 'query_embedding'])
+    limit 1;
+    if found then
+        raise exception 'remember() takes no argument "%"', wrong using errcode = '22023';
+    end if;
+    for number, element in
+        select m.ordinality, m.value from jsonb_array_elements(memories) with ordinality as m order by m.ordinality
+    loop
+        select w.id, w.version, w.outcome into id, version, outcome
+        from pgrecall.write_memory(jsonb_populate_record(null::pgrecall.draft, element)) w;
+        return next;
+    end loop;
+end
+$$;
+grant execute on function memory.remember_many(jsonb) to pgrecall_agent;

@@ -1,0 +1,14 @@
+-- Whether a locked head has expired; it is archived then, so that it stands in no new memory's way.
+create or replace function pgrecall.retired(head pgrecall.memories) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if head.expires_at is null or head.expires_at > clock_timestamp() then
+        return false;
+    end if;
+    update pgrecall.memories m set archived_at = head.expires_at
+    where m.space = head.space and m.id = head.id and m.version = head.version;
+    return true;
+end
+$$;

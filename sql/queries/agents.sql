@@ -1,0 +1,43 @@
+-- name: add_agent
+insert into pgrecall.agents (agent, admin, reader) values ($1, $2, $3)
+
+-- name: add_token
+insert into pgrecall.agent_tokens (token_hash, agent, prefix, expires_at) values ($1, $2, $3, $4)
+
+-- name: expire_tokens
+update pgrecall.agent_tokens set expires_at = least(expires_at, $2)
+where agent = $1 and (expires_at is null or expires_at > $2)
+
+-- name: agent_for_token
+select a.agent, a.admin, a.reader from pgrecall.agent_tokens t join pgrecall.agents a using (agent)
+where t.token_hash = $1 and (t.expires_at is null or t.expires_at > now())
+
+-- name: note_token_use
+update pgrecall.agent_tokens set last_used_at = now()
+where token_hash = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')
+
+-- name: find_agent
+select agent, admin, reader from pgrecall.agents where agent = $1
+
+-- name: list_agents
+select a.agent, a.admin, a.reader, a.created_at, l.agent is not null as sql_login,
+    (select max(t.last_used_at) from pgrecall.agent_tokens t where t.agent = a.agent) as last_used_at,
+    array(select m.space from pgrecall.members m where m.agent = a.agent order by m.space) as spaces
+from pgrecall.agents a left join pgrecall.sql_logins l using (agent)
+order by a.agent
+
+-- name: remove_agent
+delete from pgrecall.agents where agent = $1 returning agent
+
+-- name: set_sql_login
+insert into pgrecall.sql_logins (agent, scram_secret, valid_until) values ($1, $2, $3)
+on conflict (agent) do update set scram_secret = excluded.scram_secret, valid_until = excluded.valid_until
+
+-- name: login_secret
+select scram_secret, valid_until from pgrecall.sql_logins where agent = $1
+
+-- name: role_exists
+select exists (select from pg_catalog.pg_roles where rolname = $1)
+
+-- name: add_member
+select pgrecall.add_member($1, $2, $3)

@@ -1,0 +1,23 @@
+-- name: act_as
+select set_config('pgrecall.agent', $1, true), set_config('role', $2, true)
+
+-- name: remember_many
+select id, outcome from memory.remember_many($1) order by number
+
+-- name: get_many
+select * from memory.memories where id = any ($1)
+
+-- name: recall
+select * from memory.recall(
+    query => $1, k => $2, space => $3, kinds => $4, entity => $5, tags => $6, since => $7, until => $8,
+    as_of => $9, min_importance => $10, min_confidence => $11, mode => $12, rrf_k => $13, weights => $14,
+    include => $15, skip => $16, query_embedding => $17)
+
+-- name: get
+select * from memory.memories where id = $1
+
+-- name: log_recalls
+select pgrecall.log_recalls($1)
+
+-- name: ping
+select 1

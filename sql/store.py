@@ -1,0 +1,131 @@
+"""The one way to the memories that REST, MCP and the command line share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
+from uuid import UUID
+
+import asyncpg
+
+from sql.agents import Agent
+from sql.errors import NotFound, Unavailable, translated
+from sql.loader import queries
+from sql.pool import Connection, Pool
+from sql.recall_log import RecallLog
+from sql.records import (
+    EmbedQuery,
+    LegHits,
+    Memory,
+    NewMemory,
+    RecallAnswer,
+    Recalled,
+    RecallQuery,
+    Remembered,
+)
+
+_QUERIES: Final = queries("memories")
+_LEGS_WITH_VECTORS: Final = ("hybrid", "vector")
+
+
+class MemoryStore:
+    """Remembers and recalls for agents, each call in a transaction that acts as the agent.
+
+    A recall embeds its text before it takes a connection, so that a slow embedder holds none.
+    Every method raises the errors of `sql.errors`.
+    """
+
+    def __init__(self, pool: Pool, embed_query: EmbedQuery, log: RecallLog | None = None) -> None:
+        self._pool = pool
+        self._embed_query = embed_query
+        self._log = log
+
+    async def remember(self, agent: Agent, memory: NewMemory) -> Remembered:
+        """Store one memory, or refine the one that its key names."""
+        return (await self.remember_many(agent, [memory]))[0]
+
+    async def remember_many(self, agent: Agent, memories: Sequence[NewMemory]) -> list[Remembered]:
+        """Store memories in one transaction; the answers stand in the same order."""
+        drafts = [memory.model_dump(mode="json", exclude_none=True) for memory in memories]
+        async with self._acting(agent) as connection:
+            written = await connection.fetch(_QUERIES["remember_many"], drafts)
+            # A statement of its own: the one that writes does not see what it wrote.
+            rows = await connection.fetch(_QUERIES["get_many"], [row["id"] for row in written])
+        standing = {row["id"]: row for row in rows}
+        return [_remembered(standing[row["id"]], row["outcome"]) for row in written]
+
+    async def recall(self, agent: Agent, query: RecallQuery) -> RecallAnswer:
+        """Return the memories that answer a text, best first."""
+        started = time.perf_counter()
+        embedding = (
+            await self._embed_query(query.query) if query.mode in _LEGS_WITH_VECTORS else None
+        )
+        arguments = (
+            *(query.query, query.k, query.space, query.kinds, query.entity, query.tags),
+            *(query.since, query.until, query.as_of, query.min_importance, query.min_confidence),
+            *(query.mode, query.rrf_k, query.weights, query.include, query.skip, embedding),
+        )
+        rows = await self._read(agent, "recall", *arguments)
+        answer = _answer(rows, embedding, (time.perf_counter() - started) * 1000)
+        if self._log is not None:
+            self._log.add(agent, query, answer)
+        return answer
+
+    async def get(self, agent: Agent, memory_id: UUID) -> Memory:
+        """Return the head of a memory that the agent may read; raises NotFound otherwise."""
+        rows = await self._read(agent, "get", memory_id)
+        if not rows:
+            raise NotFound(f"no memory {memory_id}", sqlstate="P0002")
+        return Memory(**rows[0])
+
+    async def ping(self) -> bool:
+        """Return whether the database answers."""
+        try:
+            with translated():
+                return bool(await self._pool.fetchval(_QUERIES["ping"], timeout=2) == 1)
+        except Unavailable:
+            return False
+
+    async def _read(self, agent: Agent, name: str, *arguments: Any) -> list[asyncpg.Record]:
+        """Run one reading query; once more, when the connection proved to be dead."""
+        try:
+            async with self._acting(agent) as connection:
+                return await connection.fetch(_QUERIES[name], *arguments)
+        except Unavailable:
+            async with self._acting(agent) as connection:
+                return await connection.fetch(_QUERIES[name], *arguments)
+
+    @asynccontextmanager
+    async def _acting(self, agent: Agent) -> AsyncIterator[Connection]:
+        """Yield a connection whose transaction Postgres takes for the agent's own."""
+        with translated():
+            async with self._pool.acquire(timeout=10) as connection, connection.transaction():
+                await connection.execute(_QUERIES["act_as"], agent.name, agent.role)
+                yield connection
+
+
+def _remembered(row: asyncpg.Record, outcome: str) -> Remembered:
+    return Remembered(**row, duplicate_of=row["id"] if outcome == "repeated" else None)
+
+
+def _answer(rows: Sequence[asyncpg.Record], embedding: str | None, took_ms: float) -> RecallAnswer:
+    results = [Recalled(**row) for row in rows]
+    return RecallAnswer(
+        results=results,
+        degraded=rows[0]["degraded"] if rows else _embedding_failure(embedding),
+        took_ms=round(took_ms, 2),
+        legs=LegHits(
+            lexical=sum(result.lexical_rank is not None for result in results),
+            vector=sum(result.vector_rank is not None for result in results),
+        ),
+    )
+
+
+def _embedding_failure(embedding: str | None) -> str | None:
+    """Return why there was no vector, for an answer without rows, which can't say it itself."""
+    if embedding is None:
+        return None
+    _, mark, reason = embedding.partition(" ! ")
+    return reason if mark else None
