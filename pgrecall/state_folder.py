@@ -9,6 +9,7 @@ import os
 import secrets
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -28,6 +29,7 @@ from pgrecall.errors import (
 from pgrecall.system_user import let_through, postgres_user
 
 _OURS = frozenset({"lock", "pgrecall.toml", "postgres", "secrets.json", "credentials.json"})
+_PROBE_SECONDS = 0.3  # in_use() of another process takes the lock for a moment
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
@@ -107,6 +109,20 @@ class StateFolder:
             self.claimed = False
             os.close(descriptor)
 
+    def in_use(self) -> bool:
+        """Say whether a process holds the folder."""
+        try:
+            descriptor = os.open(self.path / "lock", os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
     def _prepare(self) -> None:
         run_as = postgres_user()
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -122,10 +138,15 @@ class StateFolder:
         let_through(self.path, run_as)
 
     def _lock(self, descriptor: int) -> None:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise _in_use(os.pread(descriptor, 4096, 0)) from None
+        deadline = time.monotonic() + _PROBE_SECONDS
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise _in_use(os.pread(descriptor, 4096, 0)) from None
+                time.sleep(0.05)
         holder = {"pid": os.getpid(), "since": datetime.now().astimezone().isoformat()}
         with explained(self.path):
             os.ftruncate(descriptor, 0)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import asyncpg
 import pytest
@@ -18,6 +18,7 @@ from pgrecall.state_folder import StateFolder
 from tests.hash_embedder import HashEmbedder
 
 if TYPE_CHECKING:
+    from sql.agents import Agent
     from sql.store import MemoryStore
 
 # The server outlives no test run: speed before durability.
@@ -124,7 +125,7 @@ async def database(server: EmbeddedPostgres, template: str) -> AsyncIterator[Dat
     made = await create_database(server, name, template=template)
     # A template's own privileges are not cloned with it.
     await as_superuser(
-        server, f"GRANT CONNECT ON DATABASE {name} TO pgrecall_agent, pgrecall_reader"
+        server, f"GRANT CONNECT, TEMPORARY ON DATABASE {name} TO pgrecall_agent, pgrecall_reader"
     )
     yield made
     await as_superuser(server, f"DROP DATABASE {name} WITH (FORCE)")
@@ -150,3 +151,21 @@ def store(pool: asyncpg.Pool, embedder: HashEmbedder) -> MemoryStore:
     from sql.store import MemoryStore
 
     return MemoryStore(pool, QueryEmbeddings(embedder))
+
+
+@pytest.fixture
+async def ada(pool: asyncpg.Pool) -> Agent:
+    """An agent without an SQL login: its name belongs to the test's own database."""
+    return await added(pool, "ada")
+
+
+@pytest.fixture
+async def bob(pool: asyncpg.Pool) -> Agent:
+    return await added(pool, "bob")
+
+
+async def added(pool: asyncpg.Pool, name: str, **about: Any) -> Agent:
+    from sql.agents import add_agent, find_agent
+
+    await add_agent(pool, name, **about)
+    return await find_agent(pool, name)

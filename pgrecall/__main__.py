@@ -1,0 +1,5 @@
+"""`python -m pgrecall`."""
+
+from pgrecall.cli import main
+
+main()

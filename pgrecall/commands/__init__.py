@@ -1,0 +1,1 @@
+"""The commands of `pgrecall`, one module a subject."""

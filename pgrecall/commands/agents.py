@@ -1,0 +1,152 @@
+"""`agent add`, `list`, `rotate`, `remove`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from pgrecall.commands.options import AsJson, DatabaseUrl, StateDir, settings_of
+from pgrecall.console import say, say_json
+from pgrecall.endpoints import Credentials, Endpoints, Gateway
+from pgrecall.settings import Settings
+from pgrecall.state_folder import StateFolder
+
+if TYPE_CHECKING:
+    from sql.agents import Secrets
+    from sql.pool import Pool
+
+app = typer.Typer(help="Who may remember and recall.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="The agent's name: a-z, 0-9, _ and -.")]
+
+
+@app.command()
+def add(
+    name: Name,
+    sql: Annotated[bool, typer.Option("--sql", help="Make a Postgres login too.")] = False,
+    reader: Annotated[bool, typer.Option("--reader", help="May read and recall only.")] = False,
+    space: Annotated[
+        list[str] | None, typer.Option("--space", help="A space to be a member of; repeatable.")
+    ] = None,
+    as_json: AsJson = False,
+    state_dir: StateDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Make an agent; its secrets are printed once."""
+    settings = settings_of(state_dir, database_url)
+    spaces = space or []
+
+    async def run() -> Secrets:
+        from sql.agents import add_agent
+
+        async with _pool(settings) as pool:
+            return await add_agent(pool, name, sql_login=sql, reader=reader, spaces=spaces)
+
+    secrets = asyncio.run(run())
+    about = ["read-only" if reader else "read and write"]
+    if spaces:
+        about.append(f"space{'s' * (len(spaces) > 1)} {', '.join(spaces)}")
+    _show(settings, secrets, about=", ".join(about), as_json=as_json)
+
+
+@app.command()
+def rotate(
+    name: Name,
+    as_json: AsJson = False,
+    state_dir: StateDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Give an agent new secrets; the old password ends at once, the old token in ten minutes."""
+    settings = settings_of(state_dir, database_url)
+
+    async def run() -> Secrets:
+        from sql import agents
+
+        async with _pool(settings) as pool:
+            return await agents.rotate(pool, name)
+
+    secrets = asyncio.run(run())
+    state = StateFolder(settings.state_dir)
+    kept = Credentials.read(state)
+    if secrets.password and (kept is None or kept.agent == name):
+        Credentials(secrets.agent, secrets.token, secrets.password).write(state)
+    _show(
+        settings,
+        secrets,
+        about="the old password has ended, the old token ends in 10 minutes",
+        as_json=as_json,
+    )
+
+
+@app.command()
+def remove(name: Name, state_dir: StateDir = None, database_url: DatabaseUrl = None) -> None:
+    """End an agent's logins and tokens; its memories stay."""
+    settings = settings_of(state_dir, database_url)
+
+    async def run() -> None:
+        from sql import agents
+
+        async with _pool(settings) as pool:
+            await agents.remove(pool, name)
+
+    asyncio.run(run())
+    say(f"removed {escape(name)}; its memories stay")
+
+
+@app.command("list")
+def list_all(
+    as_json: AsJson = False, state_dir: StateDir = None, database_url: DatabaseUrl = None
+) -> None:
+    """List the agents."""
+    settings = settings_of(state_dir, database_url)
+
+    async def run() -> list[dict[str, Any]]:
+        from sql.agents import list_agents
+
+        async with _pool(settings) as pool:
+            return [asdict(agent) for agent in await list_agents(pool)]
+
+    agents = asyncio.run(run())
+    if as_json:
+        say_json(agents)
+        return
+    for agent in agents:
+        rights = [right for right in ("admin", "reader", "sql_login") if agent[right]]
+        told = ", ".join([*rights, *agent["spaces"]])
+        say(f"[bold]{agent['name']:<20}[/] {escape(told)}")
+
+
+def _show(settings: Settings, secrets: Secrets, *, about: str, as_json: bool) -> None:
+    if as_json:
+        say_json({"agent": secrets.agent, "token": secrets.token, "password": secrets.password})
+        return
+    blank = " " * len(secrets.agent)
+    say(f"[bold]{secrets.agent}[/]   token    {secrets.token}   (shown once)")
+    if secrets.password:
+        running = Endpoints.read(StateFolder(settings.state_dir))
+        gateway = running.gateway if running else _planned(settings)
+        login = escape(gateway.url(secrets.agent, secrets.password))
+        say(f"{blank}   login    {login}   {escape(about)}")
+
+
+def _planned(settings: Settings) -> Gateway:
+    return Gateway(settings.gateway_host, settings.gateway_port, "memory", tls=False)
+
+
+@asynccontextmanager
+async def _pool(settings: Settings) -> AsyncIterator[Pool]:
+    from pgrecall.database import opened_database
+    from sql.pool import create_pool
+
+    async with opened_database(settings) as database:
+        pool = await create_pool(database.dsn, min_size=1, max_size=2)
+        try:
+            yield pool
+        finally:
+            await pool.close()
