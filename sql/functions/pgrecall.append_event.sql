@@ -7,20 +7,19 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     head pgrecall.chain_heads;
-    happened timestamptz;
-    linked bytea;
+    happened timestamptz := clock_timestamp();
 begin
-    select * into head from pgrecall.chain_heads h where h.space = target and h.agent = who for update;
-    if not found then
-        insert into pgrecall.chain_heads values (target, who, 0, sha256('')) on conflict do nothing;
-        select * into head from pgrecall.chain_heads h where h.space = target and h.agent = who for update;
-    end if;
-    happened := clock_timestamp();
-    linked := pgrecall.event_hash(
-        head.hash, target, who, head.sequence + 1, happened, action, id, version, payload, commitment);
+    loop
+        update pgrecall.chain_heads h
+        set sequence = h.sequence + 1, previous_hash = h.hash, hash = pgrecall.event_hash(
+            h.hash, target, who, h.sequence + 1, happened, action, id, version, payload, commitment)
+        where h.space = target and h.agent = who
+        returning * into head;
+        exit when found;
+        insert into pgrecall.chain_heads values (target, who, 0, '', sha256('')) on conflict do nothing;
+    end loop;
     insert into pgrecall.events
-    values (target, who, head.sequence + 1, happened, action, id, version, payload, commitment, head.hash, linked);
-    update pgrecall.chain_heads h set sequence = head.sequence + 1, hash = linked
-    where h.space = target and h.agent = who;
+    values (target, who, head.sequence, happened, action, id, version, payload, commitment,
+        head.previous_hash, head.hash);
 end
 $$;

@@ -1,5 +1,7 @@
 -- How a text becomes searchable words. These functions feed a stored column: changing one means
 -- a new migration that rewrites the column, so they stand here and not among the re-applied functions.
+-- A body in `return` form is bound to its operators when it is created, so that no search_path can change
+-- it; a setting of its own would only keep it from being inlined.
 
 -- What recall() and remember() take from the gateway: '<model> […]' or '<model> ! <reason>'.
 create domain memory.query_embedding as text;
@@ -8,7 +10,6 @@ grant usage on type memory.query_embedding to pgrecall_agent, pgrecall_reader, p
 -- Fold what writers spell differently: ё to е, Latin letters without their accents.
 create function pgrecall.fold(value text) returns text
 language sql immutable parallel safe strict
-set search_path = pg_catalog
 return case
     when value !~ '[^\x01-\x7f]' then value
     else normalize(
@@ -20,7 +21,6 @@ end;
 -- Postgres has no word borders; a lone character stands for itself. Bounded: a tsvector holds 1 MB.
 create function pgrecall.bigrams(value text) returns text
 language sql immutable parallel safe strict
-set search_path = pg_catalog
 return (
     select string_agg(
         case when length(run) = 1 then run
@@ -32,7 +32,6 @@ return (
 -- Identifiers, paths, versions, addresses and hyphenated words, whole and in lower case.
 create function pgrecall.identifiers(value text) returns text[]
 language sql immutable parallel safe strict
-set search_path = pg_catalog
 return coalesce((
     select array_agg(distinct lower(found[1]))
     from regexp_matches(value, '([[:alnum:]]+(?:[-_./:@#+\\]+[[:alnum:]]+)+|[[:lower:]][[:alnum:]]*[[:upper:]][[:alnum:]]*)', 'g') as found
@@ -41,7 +40,6 @@ return coalesce((
 -- The same text with identifiers taken apart, so that each part is a word of its own.
 create function pgrecall.parts(value text) returns text
 language sql immutable parallel safe strict
-set search_path = pg_catalog
 return regexp_replace(
     regexp_replace(value, '([[:alnum:]])[-_./:@#+\\]+(?=[[:alnum:]])', '\1 ', 'g'),
     '([[:lower:][:digit:]])([[:upper:]])', '\1 \2', 'g');
@@ -49,7 +47,6 @@ return regexp_replace(
 -- The configuration of a language by its name; Postgres' russian stems English words too.
 create function pgrecall.text_configuration(language text) returns regconfig
 language sql immutable parallel safe
-set search_path = pg_catalog
 return case language
     when 'arabic' then 'arabic'::regconfig when 'danish' then 'danish'::regconfig
     when 'dutch' then 'dutch'::regconfig when 'finnish' then 'finnish'::regconfig
@@ -64,24 +61,40 @@ return case language
     else 'russian'::regconfig
 end;
 
--- The searchable words of one text, with positions.
+-- The searchable words of one text, with positions. PL/pgSQL, because a stored column's expression is
+-- planned anew for every statement: only a function's own plans are kept.
 create function pgrecall.words(value text, language text) returns tsvector
-language sql immutable parallel safe
-set search_path = pg_catalog
-return case
-    when value is null then ''::tsvector
-    else to_tsvector(pgrecall.text_configuration(language), pgrecall.parts(pgrecall.fold(value)))
-        || array_to_tsvector(pgrecall.identifiers(pgrecall.fold(value)))
-        || case when value ~ '[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]'
-            then to_tsvector('simple', coalesce(pgrecall.bigrams(value), ''))
-            else ''::tsvector
-        end
-end;
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    folded text := pgrecall.fold(value);
+    found tsvector := to_tsvector(pgrecall.text_configuration(language), pgrecall.parts(folded));
+begin
+    if folded ~ '[[:alnum:]][-_./:@#+\\]+[[:alnum:]]|[[:lower:]][[:upper:]]' then
+        found := found || array_to_tsvector(pgrecall.identifiers(folded));
+    end if;
+    if folded ~ '[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]' then
+        found := found || to_tsvector('simple', coalesce(pgrecall.bigrams(folded), ''));
+    end if;
+    return found;
+end
+$$;
 
 -- The searchable words of a memory: title in weight A, entity in B, content in D.
 create function pgrecall.lexemes(title text, entity text, content text, language text) returns tsvector
-language sql immutable parallel safe
-set search_path = pg_catalog
-return setweight(pgrecall.words(title, language), 'A')
-    || setweight(pgrecall.words(entity, language), 'B')
-    || pgrecall.words(content, language);
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    found tsvector := pgrecall.words(content, language);
+begin
+    if title is not null then
+        found := setweight(pgrecall.words(title, language), 'A') || found;
+    end if;
+    if entity is not null then
+        found := setweight(pgrecall.words(entity, language), 'B') || found;
+    end if;
+    return found;
+end
+$$;

@@ -2,7 +2,7 @@
 
 -- Every version of every memory; the head is the version that nothing superseded.
 create table pgrecall.memories (
-    space text not null references pgrecall.spaces,
+    space text not null,
     id uuid not null,
     version int not null check (version > 0),
     agent text not null,
@@ -45,8 +45,8 @@ create unique index memories_identity on pgrecall.memories (space, agent, identi
 create index memories_id on pgrecall.memories (id);
 create index memories_lexemes on pgrecall.memories using gin (lexemes);
 create index memories_readers on pgrecall.memories using gin (readers);
-create index memories_tags on pgrecall.memories using gin (tags) where superseded_at is null;
-create index memories_entity on pgrecall.memories (space, lower(entity)) where superseded_at is null;
+create index memories_entity on pgrecall.memories (space, lower(entity))
+    where superseded_at is null and entity is not null;
 create index memories_recent on pgrecall.memories (space, happened_at desc, id) where superseded_at is null;
 create index memories_thread on pgrecall.memories (space, thread, happened_at, id)
     where superseded_at is null and thread is not null;
@@ -76,15 +76,15 @@ create table pgrecall.embeddings (
     foreign key (space, id, version) references pgrecall.memories on delete cascade
 );
 
--- What waits for a vector. Narrow, so that a claim does not write a memory's row again.
+-- What waits for a vector. Narrow, so that a claim does not write a memory's row again; a row whose
+-- memory is gone is dropped by the claim, which is cheaper than a foreign key's check on every write.
 create table pgrecall.embedding_queue (
     space text not null,
     id uuid not null,
     version int not null,
     attempts int not null default 0,
     due_at timestamptz not null default now(),
-    primary key (space, id, version),
-    foreign key (space, id, version) references pgrecall.memories on delete cascade
+    primary key (space, id, version)
 );
 create index on pgrecall.embedding_queue (due_at);
 

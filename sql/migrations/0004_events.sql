@@ -21,6 +21,7 @@ create table pgrecall.chain_heads (
     space text not null,
     agent text not null,
     sequence bigint not null,
+    previous_hash bytea not null,
     hash bytea not null,
     primary key (space, agent)
 );
