@@ -9,6 +9,7 @@ begin
         raise notice 'recall() serves the lexical leg only: %', reason using hint = case reason
             when 'no query embedding' then
                 'Ask through the gateway, with the text as a literal or a bind parameter.'
+            else 'The vector leg serves again once this is mended.'
         end;
     end if;
 end
