@@ -28,7 +28,7 @@ import structlog
 
 from pgrecall.errors import DatabaseError, PgrecallError, StateFolderError, WrongMajor
 from pgrecall.postgres_conf import conf_text
-from pgrecall.state_folder import StateFolder, disk_full, explained
+from pgrecall.state_folder import StateFolder, disk_full, explained, write_private
 from pgrecall.system_user import RunAs, let_through, postgres_user
 
 log = structlog.get_logger(__name__)
@@ -239,7 +239,7 @@ class EmbeddedPostgres:
 
     def _configure(self) -> None:
         file = self._state.postgres_folder / "pgrecall.conf"
-        file.write_text(conf_text(self.socket_folder, self._settings))
+        write_private(file, conf_text(self.socket_folder, self._settings))
         self._run_as.own(file)
         log_file = self._state.postgres_log
         if log_file.exists() and log_file.stat().st_size > _MAX_LOG_BYTES:
