@@ -98,7 +98,7 @@ class _Probe:
     iterative_scan: bool
 
 
-async def _probe_vector(connection: asyncpg.Connection) -> _Probe:
+async def _probe_vector(connection: asyncpg.Connection, *, create: bool) -> _Probe:
     """Create the extension if it is missing, use it, and take all of it back.
 
     A try is the only way to know: managed services let chosen roles create it without superuser.
@@ -106,7 +106,8 @@ async def _probe_vector(connection: asyncpg.Connection) -> _Probe:
     transaction = connection.transaction()
     await transaction.start()
     try:
-        await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        if create:
+            await connection.execute("CREATE EXTENSION vector")
         await connection.execute(_LOAD_VECTOR)
         known = await connection.fetchval(
             "SELECT current_setting('hnsw.iterative_scan', true) IS NOT NULL"
@@ -131,7 +132,7 @@ async def check_database(dsn: str) -> list[Check]:
         row = await connection.fetchrow(_FACTS, list(_ROLES))
         assert row is not None
         facts = _Facts(**dict(row))
-        probe = await _probe_vector(connection)
+        probe = await _probe_vector(connection, create=facts.installed is None)
         return [
             *_server_checks(facts),
             *_vector_checks(facts, probe),
