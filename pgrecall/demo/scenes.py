@@ -31,7 +31,8 @@ _REFUND_RU = "SELECT title, space FROM recall(%s, k => 3)"
 
 _REFUNDS = """\
 SELECT entity, count(*), max(event_at)::date AS last
-FROM recall('customer asked for a refund', k => 25, since => now() - interval '90 days')
+FROM recall('customer asked for a refund', k => 8, tags => '{customer}',
+            since => now() - interval '90 days')
 GROUP BY entity ORDER BY 2 DESC, 3 DESC LIMIT 5;"""
 
 _CORRECTED = """\
