@@ -212,9 +212,14 @@ class EmbedQuery(Protocol):
         ...
 
 
+def vector_text(vector: Iterable[float]) -> str:
+    """Write a vector as pgvector reads it; halfvec keeps fewer digits than this gives."""
+    return f"[{','.join(f'{component:.5g}' for component in vector)}]"
+
+
 def query_embedding(model: str, vector: Iterable[float]) -> QueryEmbedding:
     """Write a vector as recall() and remember() take it: the model's name, a blank, `[…]`."""
-    return QueryEmbedding(f"{model} [{','.join(f'{component:.5g}' for component in vector)}]")
+    return QueryEmbedding(f"{model} {vector_text(vector)}")
 
 
 def failed_embedding(model: str, reason: str) -> QueryEmbedding:

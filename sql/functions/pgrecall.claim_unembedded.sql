@@ -1,5 +1,6 @@
--- Lease up to `batch` versions that wait for a vector, oldest first; an attempt that dies comes up
--- again when its lease ends, later each time, so that one bad text can't keep the worker busy.
+-- Lease up to `batch` versions that wait for a vector, newest first, so that a fresh memory does not
+-- wait behind an import or a change of the model. An attempt that dies comes up again when its lease
+-- ends, later each time, so that one bad text can't keep the worker busy.
 create or replace function pgrecall.claim_unembedded(with_model text, batch int)
 returns table (space text, id uuid, version int, embed_text text)
 language plpgsql security definer
@@ -11,7 +12,7 @@ begin
     with due as (
         select q.space, q.id, q.version from pgrecall.embedding_queue q
         where q.due_at <= now()
-        order by q.due_at, q.space, q.id, q.version
+        order by q.due_at desc, q.space, q.id, q.version
         limit batch
         for update skip locked
     ), leased as (

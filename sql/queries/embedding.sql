@@ -1,0 +1,19 @@
+-- name: use_model
+select pgrecall.use_embedding_model($1, $2)
+
+-- name: claim
+select space, id, version, embed_text from pgrecall.claim_unembedded($1, $2)
+
+-- name: store
+-- A vector lost in a crash is made again, so the commit need not wait for the disk.
+with lazily as materialized (select set_config('synchronous_commit', 'off', true))
+select pgrecall.store_embeddings($1, $2, $3, $4, $5) from lazily
+
+-- name: release
+update pgrecall.embedding_queue q
+set attempts = greatest(q.attempts - 1, 0), due_at = now() + $4::interval
+from unnest($1::text[], $2::uuid[], $3::int[]) as claimed (space, id, version)
+where (q.space, q.id, q.version) = (claimed.space, claimed.id, claimed.version)
+
+-- name: backlog
+select count(*) from pgrecall.embedding_queue
