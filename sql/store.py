@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 from uuid import UUID
 
 import asyncpg
 
+from sql.acting import acting, read
 from sql.agents import Agent
 from sql.errors import NotFound, Unavailable, translated
 from sql.loader import queries
-from sql.pool import Connection, Pool
+from sql.pool import Pool
 from sql.recall_log import RecallLog
 from sql.records import (
     EmbedQuery,
@@ -25,6 +25,7 @@ from sql.records import (
     RecallQuery,
     Remembered,
 )
+from sql.writing import write
 
 _QUERIES: Final = queries("memories")
 _LEGS_WITH_VECTORS: Final = ("hybrid", "vector")
@@ -48,13 +49,8 @@ class MemoryStore:
 
     async def remember_many(self, agent: Agent, memories: Sequence[NewMemory]) -> list[Remembered]:
         """Store memories in one transaction; the answers stand in the same order."""
-        drafts = [memory.model_dump(mode="json", exclude_none=True) for memory in memories]
-        async with self._acting(agent) as connection:
-            written = await connection.fetch(_QUERIES["remember_many"], drafts)
-            # A statement of its own: the one that writes does not see what it wrote.
-            rows = await connection.fetch(_QUERIES["get_many"], [row["id"] for row in written])
-        standing = {row["id"]: row for row in rows}
-        return [_remembered(standing[row["id"]], row["outcome"]) for row in written]
+        async with acting(self._pool, agent) as connection:
+            return await write(connection, memories)
 
     async def recall(self, agent: Agent, query: RecallQuery) -> RecallAnswer:
         """Return the memories that answer a text, best first."""
@@ -67,7 +63,7 @@ class MemoryStore:
             *(query.since, query.until, query.as_of, query.min_importance, query.min_confidence),
             *(query.mode, query.rrf_k, query.weights, query.include, query.skip, embedding),
         )
-        rows = await self._read(agent, "recall", *arguments)
+        rows = await read(self._pool, agent, _QUERIES["recall"], *arguments)
         answer = _answer(rows, embedding, (time.perf_counter() - started) * 1000)
         if self._log is not None:
             self._log.add(agent, query, answer)
@@ -75,7 +71,7 @@ class MemoryStore:
 
     async def get(self, agent: Agent, memory_id: UUID) -> Memory:
         """Return the head of a memory that the agent may read; raises NotFound otherwise."""
-        rows = await self._read(agent, "get", memory_id)
+        rows = await read(self._pool, agent, _QUERIES["get"], memory_id)
         if not rows:
             raise NotFound(f"no memory {memory_id}", sqlstate="P0002")
         return Memory(**rows[0])
@@ -87,27 +83,6 @@ class MemoryStore:
                 return bool(await self._pool.fetchval(_QUERIES["ping"], timeout=2) == 1)
         except Unavailable:
             return False
-
-    async def _read(self, agent: Agent, name: str, *arguments: Any) -> list[asyncpg.Record]:
-        """Run one reading query; once more, when the connection proved to be dead."""
-        try:
-            async with self._acting(agent) as connection:
-                return await connection.fetch(_QUERIES[name], *arguments)
-        except Unavailable:
-            async with self._acting(agent) as connection:
-                return await connection.fetch(_QUERIES[name], *arguments)
-
-    @asynccontextmanager
-    async def _acting(self, agent: Agent) -> AsyncIterator[Connection]:
-        """Yield a connection whose transaction Postgres takes for the agent's own."""
-        with translated():
-            async with self._pool.acquire(timeout=10) as connection, connection.transaction():
-                await connection.execute(_QUERIES["act_as"], agent.name, agent.role)
-                yield connection
-
-
-def _remembered(row: asyncpg.Record, outcome: str) -> Remembered:
-    return Remembered(**row, duplicate_of=row["id"] if outcome == "repeated" else None)
 
 
 def _answer(rows: Sequence[asyncpg.Record], embedding: str | None, took_ms: float) -> RecallAnswer:

@@ -1,6 +1,3 @@
--- name: act_as
-select set_config('pgrecall.agent', $1, true), set_config('role', $2, true)
-
 -- name: remember_many
 select id, outcome from memory.remember_many($1) order by number
 

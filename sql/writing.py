@@ -1,0 +1,29 @@
+"""Writing memories inside a transaction that acts as the agent already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import asyncpg
+
+from sql.loader import queries
+from sql.pool import Connection
+from sql.records import NewMemory, Remembered
+
+_QUERIES: Final = queries("memories")
+
+
+async def write(connection: Connection, memories: Sequence[NewMemory]) -> list[Remembered]:
+    """Store the memories; the answers stand in the same order."""
+    drafts = [memory.model_dump(mode="json", exclude_none=True) for memory in memories]
+    written = await connection.fetch(_QUERIES["remember_many"], drafts)
+    # A statement of its own: the one that writes does not see what it wrote.
+    rows = await connection.fetch(_QUERIES["get_many"], [row["id"] for row in written])
+    standing = {row["id"]: row for row in rows}
+    return [remembered(standing[row["id"]], row["outcome"] == "repeated") for row in written]
+
+
+def remembered(row: asyncpg.Record, repeated: bool) -> Remembered:
+    """Return the answer to a write; a repeat is the duplicate of the memory that stood."""
+    return Remembered(**row, duplicate_of=row["id"] if repeated else None)
