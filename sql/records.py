@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal, NewType, Protocol
+from typing import Annotated, Any, Final, Literal, NewType, Protocol
 from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -21,16 +23,19 @@ ForgetHow = Literal["archive", "delete", "erase"]
 MAX_CONTENT_CHARACTERS = 100_000
 
 
+# Far below the depth at which Python's own JSON gives up.
+MAX_JSON_DEPTH = 50
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+
+
 def storable(text: str) -> str:
     """Return the text if Postgres can hold it: no NUL, no lone surrogate.
 
     Raises ValueError with the offset of the first character that can't be stored.
     """
-    for offset, character in enumerate(text):
-        if character == "\x00":
-            raise ValueError(f"a NUL character can't be stored (at character {offset})")
-        if "\ud800" <= character <= "\udfff":
-            raise ValueError(f"a lone surrogate can't be stored (at character {offset})")
+    if found := _UNSTORABLE.search(text):
+        what = "NUL character" if found[0] == "\x00" else "lone surrogate"
+        raise ValueError(f"a {what} can't be stored (at character {found.start()})")
     return text
 
 
@@ -42,18 +47,31 @@ def not_blank(text: str) -> str:
 
 
 def storable_json(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the object if Postgres can hold its strings and keys; raises ValueError otherwise."""
-    pending: list[Any] = [value]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, str):
+    """Return the object if Postgres can hold it: storable strings, finite numbers, no deep nesting.
+
+    Raises ValueError otherwise.
+    """
+    level: list[Any] = [value]
+    for _ in range(MAX_JSON_DEPTH):
+        level = [inner for node in level for inner in _storable_children(node)]
+        if not level:
+            return value
+    raise ValueError(f"must not be nested deeper than {MAX_JSON_DEPTH} levels")
+
+
+def _storable_children(node: Any) -> Iterable[Any]:
+    match node:
+        case str():
             storable(node)
-        elif isinstance(node, dict):
-            pending.extend(node.keys())
-            pending.extend(node.values())
-        elif isinstance(node, list):
-            pending.extend(node)
-    return value
+        case float() if not math.isfinite(node):
+            raise ValueError("must hold finite numbers only")
+        case dict():
+            for name in node:
+                storable(name)
+            return node.values()
+        case list():
+            return node
+    return ()
 
 
 Text = Annotated[str, AfterValidator(storable)]
@@ -70,56 +88,98 @@ def _as_written(value: float) -> float:
 Real = Annotated[float, AfterValidator(_as_written)]
 
 
-class _Input(BaseModel):
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
+class Input(BaseModel):
+    """What a caller sends: unknown fields are refused, descriptions stand below the fields."""
+
+    model_config = ConfigDict(
+        extra="forbid", str_strip_whitespace=False, use_attribute_docstrings=True
+    )
 
 
-class NewMemory(_Input):
+class NewMemory(Input):
     """What remember() takes. `space` left out is the agent's own space."""
 
     content: Annotated[
         Text, AfterValidator(not_blank), Field(min_length=1, max_length=MAX_CONTENT_CHARACTERS)
     ]
+    """The fact itself, in words that stand alone: names and dates in full, no "it" or "today"."""
     space: Name | None = None
+    """The project it belongs to; left out, the agent's own space. A new name makes a new space."""
     kind: Kind = "semantic"
+    """episodic: what happened; semantic: a fact; procedural: how to do something; resource: a
+    pointer to a file or page; strategic: a plan or decision; identity: who somebody is."""
     title: Annotated[Text, Field(max_length=500)] | None = None
+    """A short heading."""
     entity: Name | None = None
+    """The one person, system or thing that it is about."""
     tags: Tags = []
+    """Words to filter by."""
     importance: Share = 0.5
+    """0: trivial, 1: vital."""
     confidence: Share = 0.8
+    """0: a guess, 1: certain."""
     visibility: Visibility | None = None
+    """private: its agent; shared: members of the space; public: every agent. Left out: private in
+    the agent's own space, shared elsewhere."""
     key: Name | None = None
+    """A stable name for a fact that may change, such as `bastion.port`: remembering the same key
+    again makes a new version of that memory; what is not named stays as it was."""
     pinned: bool | None = None
+    """Exempt from fading and tidying."""
     thread: Name | None = None
+    """The conversation or task that it is a turn of."""
     source: Annotated[Text, Field(max_length=2000)] | None = None
+    """Where it comes from: a URL, a file, a person."""
     event_at: datetime | None = None
+    """When it happened, if not now."""
     valid_from: datetime | None = None
+    """When it began to be true."""
     valid_until: datetime | None = None
+    """When it stops being true; recall leaves it out from then on."""
     ttl: timedelta | None = None
+    """How long to keep it, as an ISO 8601 duration such as P30D."""
     metadata: Annotated[dict[str, Any], AfterValidator(storable_json)] = {}
+    """Anything else, as a JSON object."""
 
 
-class RecallQuery(_Input):
+class RecallQuery(Input):
     """What recall() takes. `space` left out asks every space that the agent may see."""
 
     query: Annotated[Text, Field(max_length=MAX_CONTENT_CHARACTERS)]
+    """A question or a few words, in any language."""
     k: Annotated[int, Field(ge=1, le=100)] = 10
+    """How many memories to return."""
     space: Name | None = None
+    """Only this space; left out, every space that the agent may see."""
     kinds: list[Kind] | None = None
+    """Only these kinds."""
     entity: Name | None = None
+    """Only memories about this entity."""
     tags: Tags | None = None
+    """Only memories that carry all of these tags."""
     since: datetime | None = None
+    """Only what happened at or after this time."""
     until: datetime | None = None
+    """Only what happened before this time."""
     as_of: datetime | None = None
+    """Answer as it stood at this time."""
     min_importance: Share = 0
+    """Only memories at least this important."""
     min_confidence: Share = 0
+    """Only memories at least this certain."""
     mode: Mode = "hybrid"
+    """hybrid: words and meaning; lexical: words only; vector: meaning only; exact: the literal text
+    anywhere in a memory."""
     rrf_k: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    """How fast a rank's weight falls when the legs are fused; left out, the measured default."""
     weights: (
         Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=1, max_length=4)] | None
     ) = None
+    """Weights of the legs: lexical, vector, recency, graph."""
     include: list[Include] = []
+    """What is otherwise left out."""
     skip: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """How many of the best to leave out, for the next page."""
 
 
 class Memory(BaseModel):
