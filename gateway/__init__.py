@@ -1,1 +1,10 @@
-"""The PostgreSQL wire protocol in front of the real Postgres."""
+"""The PostgreSQL wire protocol in front of the real Postgres.
+
+A client logs in with its own password, is relayed to a backend that is logged in as the same role,
+and its calls of recall() and remember() get the embedding of their text.
+"""
+
+from gateway.config import GatewayConfig, Limits, Tls, Upstream
+from gateway.server import Gateway, InsecureBind, serve
+
+__all__ = ["Gateway", "GatewayConfig", "InsecureBind", "Limits", "Tls", "Upstream", "serve"]

@@ -1,0 +1,154 @@
+"""How a connection opens: TLS or not, cancel or startup.
+
+The socket is read by hand until it's clear whether TLS begins, so that no byte sent in the clear
+can be taken for one sent over TLS (CVE-2021-23214).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.channel import Channel, ChannelClosed
+from gateway.protocol.errors import ProtocolViolation
+from gateway.protocol.startup import (
+    TLS_HANDSHAKE_BYTE,
+    CancelRequest,
+    GSSENCRequest,
+    SSLRequest,
+    StartupMessage,
+    body_bytes,
+    decode,
+)
+from gateway.tls import ALPN_PROTOCOL, ServerTls
+
+_HANDSHAKE_SECONDS: Final = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A connection whose first real packet was read; `channel_binding` is None without TLS."""
+
+    channel: Channel
+    packet: CancelRequest | StartupMessage
+    channel_binding: bytes | None
+
+
+async def open_client(connection: socket.socket, tls: ServerTls | None) -> Opened:
+    """Answer the requests for encryption and read the packet that follows them.
+
+    Raises ChannelClosed, or Unanswerable with a channel through which the client can be told.
+    """
+    if tls is not None and await _first_byte(connection) == TLS_HANDSHAKE_BYTE:
+        channel = await _over_tls(connection, tls)
+        secured = channel.transport.get_extra_info("ssl_object")
+        if secured.selected_alpn_protocol() != ALPN_PROTOCOL:
+            channel.transport.abort()
+            raise ChannelClosed
+        return await _read(channel, tls)
+    return await _requests(connection, tls)
+
+
+class Unanswerable(Exception):
+    """A packet that can't be accepted; the channel is there to say so."""
+
+    def __init__(self, channel: Channel, violation: ProtocolViolation) -> None:
+        super().__init__(str(violation))
+        self.channel = channel
+        self.violation = violation
+
+
+async def _requests(connection: socket.socket, tls: ServerTls | None) -> Opened:
+    channel = await _plain(connection)
+    asked: set[type] = set()
+    while True:
+        packet = await _packet(channel)
+        if isinstance(packet, CancelRequest | StartupMessage):
+            return Opened(channel, packet, None)
+        if type(packet) in asked:
+            raise Unanswerable(channel, ProtocolViolation("unsupported frontend protocol"))
+        asked.add(type(packet))
+        if isinstance(packet, GSSENCRequest) or tls is None:
+            channel.write(b"N")
+            continue
+        assert isinstance(packet, SSLRequest)
+        return await _read(await _upgraded(channel, tls), tls)
+
+
+async def _upgraded(channel: Channel, tls: ServerTls) -> Channel:
+    # Nothing may be read in the clear between the answer and the handshake.
+    channel.transport.pause_reading()
+    if channel.ahead:
+        raise Unanswerable(
+            channel, ProtocolViolation("received unencrypted data after SSL request")
+        )
+    channel.write(b"S")
+    secured = Channel()
+    try:
+        transport = await asyncio.get_running_loop().start_tls(
+            channel.transport,
+            secured,
+            tls.context,
+            server_side=True,
+            ssl_handshake_timeout=_HANDSHAKE_SECONDS,
+        )
+    except OSError as error:
+        raise ChannelClosed from error
+    if transport is None:
+        raise ChannelClosed
+    secured.connection_made(transport)
+    return secured
+
+
+async def _plain(connection: socket.socket) -> Channel:
+    loop = asyncio.get_running_loop()
+    _, channel = await loop.connect_accepted_socket(Channel, connection)
+    return channel
+
+
+async def _over_tls(connection: socket.socket, tls: ServerTls) -> Channel:
+    loop = asyncio.get_running_loop()
+    try:
+        _, channel = await loop.connect_accepted_socket(
+            Channel, connection, ssl=tls.context, ssl_handshake_timeout=_HANDSHAKE_SECONDS
+        )
+    except OSError as error:
+        raise ChannelClosed from error
+    return channel
+
+
+async def _read(channel: Channel, tls: ServerTls) -> Opened:
+    packet = await _packet(channel)
+    if isinstance(packet, CancelRequest | StartupMessage):
+        return Opened(channel, packet, tls.channel_binding)
+    raise Unanswerable(channel, ProtocolViolation("unsupported frontend protocol"))
+
+
+async def _packet(
+    channel: Channel,
+) -> SSLRequest | GSSENCRequest | CancelRequest | StartupMessage:
+    try:
+        size = body_bytes(await channel.exactly(4))
+        return decode(await channel.exactly(size))
+    except ProtocolViolation as violation:
+        raise Unanswerable(channel, violation) from violation
+
+
+async def _first_byte(connection: socket.socket) -> int:
+    """Look at the first byte and leave it where it is."""
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(connection, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(connection)
+    try:
+        first = connection.recv(1, socket.MSG_PEEK)
+    except OSError as error:
+        raise ChannelClosed from error
+    if not first:
+        raise ChannelClosed
+    return first[0]

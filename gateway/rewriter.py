@@ -1,0 +1,396 @@
+"""Both directions of one session: what goes on untouched, what carries an embedding, no IO.
+
+The client's messages are searched for calls that can take an embedding; the server's are watched
+for what it says of prepared statements, settings and errors. Hidden parameters are numbered after
+every parameter that the client knows, and are of the type memory.query_embedding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gateway.encodings import codec_for, decoded
+from gateway.protocol import backend, frontend
+from gateway.protocol.errors import Malformed
+from gateway.protocol.wire import HEADER_BYTES, FrameWalker, Hold, Visitor
+from gateway.splice import (
+    MAX_PARAMETERS,
+    Call,
+    Calls,
+    Function,
+    Insertion,
+    embedding_argument,
+    find_calls,
+    mentions_memory,
+    original_position,
+    parameter_argument,
+    splice,
+)
+from gateway.statements import Hidden, SentText, Source, Statements, Undecided
+
+MAX_HELD_BYTES: Final = 16 * 1024 * 1024
+_BUSY: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A text that waits for its embedding, as a query (recall) or a passage (remember)."""
+
+    function: Function
+    text: str
+
+
+# None where a text gets no embedding here: it's too long for one, or was NULL.
+Embedded = Sequence[str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SplicedText:
+    """A Query or Parse with embeddings to put into its text."""
+
+    wanted: tuple[Wanted, ...]
+    message: frontend.Query | frontend.Parse
+    sql: str
+    codec: str
+    slots: tuple[tuple[int, int | None], ...]  # offset, and the hidden parameter's number if any
+    sent: SentText
+
+    def render(self, embedded: Embedded) -> bytes:
+        """Return the message with what was made of `wanted`, in the same order."""
+        answers = iter(embedded)
+        insertions: list[Insertion] = []
+        for offset, parameter in self.slots:
+            if parameter is not None:
+                insertions.append(Insertion(offset, parameter_argument(parameter)))
+            elif (embedding := next(answers)) is not None:
+                insertions.append(Insertion(offset, embedding_argument(embedding)))
+        self.sent.insertions = insertions
+        sql = splice(self.sql, insertions).encode(self.codec, "replace")
+        return replace(self.message, sql=sql).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class SplicedBind:
+    """A Bind with hidden parameters to append; `None` in `values` stands for a NULL text."""
+
+    wanted: tuple[Wanted, ...]
+    message: frontend.Bind
+    values: tuple[Wanted | None, ...]
+    codec: str
+
+    def render(self, embedded: Embedded) -> bytes:
+        """Return the message with what was made of `wanted`, in the same order."""
+        answers = iter(embedded)
+        hidden = [None if wanted is None else next(answers) for wanted in self.values]
+        encoded = [None if text is None else text.encode(self.codec, "replace") for text in hidden]
+        bind = self.message
+        formats = bind.formats
+        if len(formats) == 1 and formats[0] != 0:
+            formats = [formats[0]] * len(bind.values)
+        if len(formats) > 1 or (formats and formats[0] != 0):
+            formats = [*formats, *(0 for _ in encoded)]
+        return replace(bind, formats=formats, values=[*bind.values, *encoded]).encode()
+
+
+Spliced = SplicedText | SplicedBind
+Piece = bytes | Spliced
+
+
+class Rewriter:
+    """The state of one logged-in session.
+
+    `status` is the last ReadyForQuery's, or 0 while the server has something to answer. `blocked`
+    says that the client's bytes wait for an answer of the server.
+    """
+
+    __slots__ = (
+        "_backslash_escapes",
+        "_client",
+        "_client_visitors",
+        "_codec",
+        "_embedding_oid",
+        "_server",
+        "_server_visitors",
+        "_statements",
+        "blocked",
+        "said_goodbye",
+        "server_gave_up",
+        "splices",
+        "status",
+    )
+
+    def __init__(self, embedding_oid: int | None) -> None:
+        self._embedding_oid = embedding_oid
+        self._statements = Statements()
+        self._codec: str | None = "utf-8"
+        self._backslash_escapes = False
+        self.status = _BUSY
+        self.blocked = False
+        self.said_goodbye = False
+        self.server_gave_up = False
+        self.splices = 0
+        self._client_visitors: dict[int, Visitor[Spliced]] = {
+            ord("Q"): self._query,
+            ord("P"): self._parse,
+            ord("C"): self._close,
+            ord("S"): self._sync,
+            ord("F"): self._function_call,
+            ord("c"): self._copy_end,
+            ord("f"): self._copy_end,
+            ord("X"): self._terminate,
+        }
+        self._server_visitors: dict[int, Visitor[bytes]] = {
+            ord("1"): self._parse_complete,
+            ord("3"): self._close_complete,
+            ord("E"): self._error,
+            ord("G"): self._copy_in,
+            ord("W"): self._copy_in,
+            ord("N"): self._notice,
+            ord("S"): self._parameter_status,
+            ord("Z"): self._ready,
+        }
+        self._client: FrameWalker[Spliced] = FrameWalker(
+            self._client_visitors,
+            max_held_bytes=MAX_HELD_BYTES,
+            oversized=self._oversized,
+            limits=frontend.LENGTH_LIMITS,
+        )
+        self._server: FrameWalker[bytes] = FrameWalker(
+            self._server_visitors, max_held_bytes=MAX_HELD_BYTES
+        )
+
+    def client_bytes(self, chunk: bytes) -> list[bytes | Spliced]:
+        """Take bytes from the client; raises ProtocolViolation.
+
+        While `blocked`, call it again with nothing after each server_bytes().
+        """
+        self.status = _BUSY
+        self.blocked = False
+        return self._client.feed(chunk)
+
+    def server_bytes(self, chunk: bytes) -> bytes:
+        """Take bytes from the server and return what the client gets."""
+        pieces = self._server.feed(chunk)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    @property
+    def server_at_boundary(self) -> bool:
+        """Whether the client has been given whole messages only."""
+        return self._server.at_boundary
+
+    # --- the client's messages
+
+    def _query(self, chunk: bytes, start: int, stop: int) -> Spliced | None:
+        sent = self._statements.query()
+        sql = chunk[start + HEADER_BYTES : stop - 1]
+        if self._statements.active:
+            self._statements.deallocate(sql)
+        if not mentions_memory(sql) or b"\x00" in sql:
+            return None
+        # In a simple query $1 can only belong to a PREPARE inside it.
+        return self._spliced(frontend.Query(sql), sent, parameters_after=None)
+
+    def _parse(self, chunk: bytes, start: int, stop: int) -> Spliced | None:
+        body = chunk[start + HEADER_BYTES : stop]
+        name = body[: body.find(b"\x00")]
+        if self._statements.active:
+            self._statements.deallocate(body)
+        if mentions_memory(body):
+            try:
+                message = frontend.Parse.decode(body)
+            except Malformed:
+                return None  # Postgres says so itself, and closes
+            return self._spliced(message, None, parameters_after=len(message.oids))
+        self._statements.parse(name, None)
+        return None
+
+    def _spliced(
+        self,
+        message: frontend.Query | frontend.Parse,
+        sent: SentText | None,
+        *,
+        parameters_after: int | None,
+    ) -> SplicedText | None:
+        codec = self._codec
+        sql = decoded(message.sql, codec) if codec else None
+        found = Calls()
+        if sql is not None:
+            found = find_calls(sql, backslash_escapes=self._backslash_escapes)
+        first_hidden = None
+        if parameters_after is not None and self._embedding_oid:
+            first_hidden = max(found.highest_parameter, parameters_after) + 1
+        wanted, slots, sources = _plan(found.calls, first_hidden)
+        if isinstance(message, frontend.Parse):
+            if sources and first_hidden is not None and self._embedding_oid:
+                padding = (0,) * (first_hidden - 1 - len(message.oids))
+                hidden_oids = (self._embedding_oid,) * len(sources)
+                message = replace(message, oids=(*message.oids, *padding, *hidden_oids))
+                sent = self._statements.parse(message.statement, Hidden(first_hidden - 1, sources))
+                self._watch_hidden()
+            else:
+                sent = self._statements.parse(message.statement, None)
+        if not slots or sql is None or codec is None or sent is None:
+            return None
+        self.splices += len(slots)
+        return SplicedText(wanted, message, sql, codec, slots, sent)
+
+    def _bind(self, chunk: bytes, start: int, stop: int) -> Spliced | Hold | None:
+        portal_end = chunk.find(b"\x00", start + HEADER_BYTES, stop)
+        name = chunk[portal_end + 1 : chunk.find(b"\x00", portal_end + 1, stop)]
+        hidden = self._statements.hidden_of(name)
+        if hidden is Undecided.UNDECIDED:
+            return self._block()
+        if hidden is None or self._codec is None:
+            return None
+        try:
+            message = frontend.Bind.decode(chunk[start + HEADER_BYTES : stop])
+        except Malformed:
+            return None
+        if len(message.values) != hidden.visible or len(message.formats) not in (
+            0,
+            1,
+            hidden.visible,
+        ):
+            return None  # Postgres knows the right complaint
+        values = tuple(
+            _wanted(source.function, message.values[source.parameter - 1], self._codec)
+            for source in hidden.sources
+        )
+        wanted = tuple(value for value in values if value is not None)
+        return SplicedBind(wanted, message, values, self._codec)
+
+    def _oversized(self, beginning: bytes) -> None:
+        """Keep count of a text that is too large to look into: it recalls without an embedding."""
+        if beginning[0] == ord("Q"):
+            self._statements.query()
+        elif beginning[0] == ord("P"):
+            name = beginning[HEADER_BYTES:].partition(b"\x00")[0]
+            self._statements.parse(name, None)
+
+    def _describe(self, chunk: bytes, start: int, stop: int) -> Hold | None:
+        if chunk[start + HEADER_BYTES : start + HEADER_BYTES + 1] == b"S":
+            hidden = self._statements.hidden_of(chunk[start + HEADER_BYTES + 1 : stop - 1])
+            if hidden is Undecided.UNDECIDED:
+                return self._block()
+            self._statements.describe(0 if hidden is None else len(hidden.sources))
+        return None
+
+    def _block(self) -> Hold:
+        self.blocked = True
+        return Hold.HOLD
+
+    def _close(self, chunk: bytes, start: int, stop: int) -> None:
+        is_statement = chunk[start + HEADER_BYTES : start + HEADER_BYTES + 1] == b"S"
+        name = chunk[start + HEADER_BYTES + 1 : stop - 1]
+        self._statements.close(name if is_statement else None)
+
+    def _sync(self, _chunk: bytes, _start: int, _stop: int) -> None:
+        self._statements.sync()
+
+    def _function_call(self, _chunk: bytes, _start: int, _stop: int) -> None:
+        self._statements.query()
+
+    def _copy_end(self, _chunk: bytes, _start: int, _stop: int) -> None:
+        self._statements.copy_end()
+
+    def _terminate(self, _chunk: bytes, _start: int, _stop: int) -> None:
+        self.said_goodbye = True
+
+    def _watch_hidden(self) -> None:
+        """From the first hidden parameter on, watch also what only matters with one."""
+        self._client_visitors[ord("B")] = self._bind
+        self._client_visitors[ord("D")] = self._describe
+        self._server_visitors[ord("t")] = self._parameter_description
+        self._server_visitors[ord("C")] = self._command_complete
+
+    # --- the server's messages
+
+    def _ready(self, chunk: bytes, _start: int, stop: int) -> None:
+        self._statements.ready()
+        if not self._statements.unanswered and not self._client.held_bytes:
+            self.status = chunk[stop - 1]
+
+    def _parse_complete(self, _chunk: bytes, _start: int, _stop: int) -> None:
+        self._statements.parse_complete()
+
+    def _close_complete(self, _chunk: bytes, _start: int, _stop: int) -> None:
+        self._statements.close_complete()
+
+    def _copy_in(self, _chunk: bytes, _start: int, _stop: int) -> None:
+        self._statements.copy_in()
+
+    def _command_complete(self, chunk: bytes, start: int, stop: int) -> None:
+        self._statements.command_complete(chunk[start + HEADER_BYTES : stop - 1])
+
+    def _parameter_status(self, chunk: bytes, start: int, stop: int) -> None:
+        status = backend.ParameterStatus.decode(chunk[start + HEADER_BYTES : stop])
+        if status.name == b"client_encoding":
+            self._codec = codec_for(status.value)
+        elif status.name == b"standard_conforming_strings":
+            self._backslash_escapes = status.value == b"off"
+
+    def _parameter_description(self, chunk: bytes, start: int, stop: int) -> bytes | None:
+        hidden = self._statements.parameter_description()
+        if not hidden:
+            return None
+        description = backend.ParameterDescription.decode(chunk[start + HEADER_BYTES : stop])
+        oids = list(description.oids)
+        while hidden and oids and oids[-1] == self._embedding_oid:
+            oids.pop()
+            hidden -= 1
+        return backend.ParameterDescription(oids).encode()
+
+    def _error(self, chunk: bytes, start: int, stop: int) -> bytes | None:
+        insertions = self._statements.text_in_error()
+        self._statements.error()
+        body = chunk[start + HEADER_BYTES : stop]
+        if b"VFATAL\x00" in body or b"VPANIC\x00" in body:
+            self.server_gave_up = True
+        if not insertions:
+            return None
+        fields = backend.ErrorResponse.decode(body).fields
+        return backend.ErrorResponse(_with_position(fields, insertions)).encode()
+
+    def _notice(self, chunk: bytes, start: int, stop: int) -> bytes | None:
+        insertions = self._statements.text_in_error()
+        if not insertions:
+            return None
+        fields = backend.NoticeResponse.decode(chunk[start + HEADER_BYTES : stop]).fields
+        return backend.NoticeResponse(_with_position(fields, insertions)).encode()
+
+
+def _plan(
+    calls: Sequence[Call], first_hidden: int | None
+) -> tuple[tuple[Wanted, ...], tuple[tuple[int, int | None], ...], tuple[Source, ...]]:
+    """Say what is to be embedded, what goes where, and which parameters become hidden ones."""
+    wanted: list[Wanted] = []
+    slots: list[tuple[int, int | None]] = []
+    hidden: dict[Source, int] = {}
+    for call in calls:
+        if isinstance(call.argument, str):
+            wanted.append(Wanted(call.function, call.argument))
+            slots.append((call.close, None))
+        elif first_hidden is not None and first_hidden + len(hidden) <= MAX_PARAMETERS:
+            source = Source(call.function, call.argument)
+            number = hidden.setdefault(source, first_hidden + len(hidden))
+            slots.append((call.close, number))
+    slots.sort()
+    return tuple(wanted), tuple(slots), tuple(hidden)
+
+
+def _wanted(function: Function, value: bytes | None, codec: str) -> Wanted | None:
+    text = None if value is None else decoded(value, codec)
+    return None if text is None else Wanted(function, text)
+
+
+def _with_position(
+    fields: Sequence[tuple[bytes, bytes]], insertions: Sequence[Insertion]
+) -> list[tuple[bytes, bytes]]:
+    return [
+        (code, b"%d" % original_position(int(value), insertions))
+        if code == b"P" and value.isdigit()
+        else (code, value)
+        for code, value in fields
+    ]

@@ -1,0 +1,53 @@
+"""How many sessions there may be: in all, per address and per role."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from gateway.config import Limits
+from gateway.refusals import TooManyClients
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place that one session takes."""
+
+    address: str
+    role: str
+
+
+class Slots:
+    """Counts sessions from their startup packet to their end."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._taken = 0
+        self._by_address: Counter[str] = Counter()
+        self._by_role: Counter[str] = Counter()
+
+    def take(self, address: str, role: str) -> Slot:
+        """Take a place; raises TooManyClients."""
+        limits = self._limits
+        if self._taken >= limits.max_connections:
+            raise TooManyClients("sorry, too many clients already")
+        if _reached(self._by_address[address], limits.max_connections_per_address):
+            raise TooManyClients("too many connections from this address")
+        if _reached(self._by_role[role], limits.max_connections_per_role):
+            raise TooManyClients(f'too many connections for role "{role}"')
+        self._taken += 1
+        self._by_address[address] += 1
+        self._by_role[role] += 1
+        return Slot(address, role)
+
+    def free(self, slot: Slot) -> None:
+        """Give a place back."""
+        self._taken -= 1
+        for counter, key in ((self._by_address, slot.address), (self._by_role, slot.role)):
+            counter[key] -= 1
+            if not counter[key]:
+                del counter[key]
+
+
+def _reached(count: int, limit: int | None) -> bool:
+    return limit is not None and count >= limit

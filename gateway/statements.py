@@ -1,0 +1,240 @@
+"""Which prepared statements carry hidden parameters, as the server knows them.
+
+A statement's state changes when the server answers, not when the client asks: a Parse that fails
+leaves a named statement as it was, and after an error everything up to the next Sync is skipped.
+So each request that matters waits in a queue until its answer comes. Where the answer can't be told
+(a failed Parse of the unnamed statement drops it) the old state is kept: it can only be asked for
+by a Bind that the server refuses anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, TypeVar
+
+from gateway.splice import Function, Insertion
+
+_DEALLOCATE = re.compile(
+    rb'\bdeallocate\s+(?:prepare\s+)?(?:"((?:[^"]|"")+)"|([\w$\x80-\xff]+))', re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The parameter whose text is embedded, and for which function."""
+
+    function: Function
+    parameter: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A statement's hidden parameters: those after the `visible` ones that the client knows."""
+
+    visible: int
+    sources: tuple[Source, ...]
+
+
+class Undecided(Enum):
+    """A statement of which the server hasn't said yet what it is."""
+
+    UNDECIDED = "undecided"
+
+
+@dataclass(slots=True)
+class SentText:
+    """A Query or Parse on its way; `insertions` are set once they are made."""
+
+    insertions: Sequence[Insertion] = ()
+
+
+@dataclass(slots=True)
+class _Parse(SentText):
+    name: bytes = b""
+    hidden: Hidden | None = None
+
+
+@dataclass(slots=True)
+class _Query(SentText):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Close:
+    name: bytes | None  # None for a portal
+
+
+@dataclass(frozen=True, slots=True)
+class _Describe:
+    hidden: int
+
+
+class _Mark(Enum):
+    SYNC = "sync"
+    COPY_END = "copy end"
+
+
+Kind = TypeVar("Kind")
+_SYNC: Final = _Mark.SYNC
+_Request = _Parse | _Query | _Close | _Describe | _Mark
+
+
+class Statements:
+    """What is prepared on one session, from both directions of its messages.
+
+    The first half of the methods is told of the client's messages in the order they're sent, the
+    second of the server's as they come.
+    """
+
+    __slots__ = ("_copying", "_doomed", "_known", "_sent", "_skipping", "active")
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Hidden] = {}
+        self._sent: deque[_Request] = deque()
+        self._doomed: set[bytes] = set()
+        self._skipping = False
+        self._copying = False
+        self.active = False  # set with the first hidden parameter, and for good
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether a request still waits for its answer."""
+        return bool(self._sent)
+
+    # --- the client's messages
+
+    def parse(self, name: bytes, hidden: Hidden | None) -> SentText:
+        """Note a Parse; the caller fills in what it inserts."""
+        sent = _Parse(name=name, hidden=hidden)
+        if hidden is not None:
+            self.active = True
+        self._note(sent)
+        return sent
+
+    def query(self) -> SentText:
+        """Note a Query or a FunctionCall, which the server answers with one ReadyForQuery."""
+        sent = _Query()
+        self._note(sent)
+        return sent
+
+    def close(self, name: bytes | None) -> None:
+        """Note a Close of a statement, or of a portal (None)."""
+        self._note(_Close(name))
+
+    def describe(self, hidden: int) -> None:
+        """Note a Describe of a statement with so many hidden parameters."""
+        self._note(_Describe(hidden))
+
+    def sync(self) -> None:
+        """Note a Sync, which the server ignores while it takes in a COPY."""
+        if not self._copying:
+            self._skipping = False
+            self._sent.append(_SYNC)
+
+    def copy_end(self) -> None:
+        """Note a CopyDone or CopyFail."""
+        if self._copying:
+            self._copying = False
+        else:
+            self._note(_Mark.COPY_END)
+
+    def deallocate(self, sql: bytes) -> None:
+        """Note the names that a text deallocates; they go when the command's tag comes."""
+        for quoted, plain in _DEALLOCATE.findall(sql):
+            self._doomed.add(quoted.replace(b'""', b'"') or plain.lower())
+
+    def _note(self, request: _Request) -> None:
+        if not self._skipping:
+            self._sent.append(request)
+
+    def hidden_of(self, name: bytes) -> Hidden | Undecided | None:
+        """Return the hidden parameters of the statement that a message sent now would meet."""
+        known = self._known.get(name)
+        synced = False
+        for request in reversed(self._sent):
+            if request is _SYNC or isinstance(request, _Query):
+                synced = True
+            elif isinstance(request, _Parse | _Close) and request.name == name:
+                newest = request.hidden if isinstance(request, _Parse) else None
+                # Behind a Sync the server goes on even if that Parse failed, with the old one.
+                if synced and known is not None and known != newest:
+                    return Undecided.UNDECIDED
+                return newest
+        return known
+
+    # --- the server's messages
+
+    def parse_complete(self) -> None:
+        """Apply the Parse that is answered."""
+        sent = self._pop(_Parse)
+        if sent is None:
+            return
+        if sent.hidden is None:
+            self._known.pop(sent.name, None)
+        else:
+            self._known[sent.name] = sent.hidden
+
+    def close_complete(self) -> None:
+        """Apply the Close that is answered."""
+        sent = self._pop(_Close)
+        if sent is not None and sent.name is not None:
+            self._known.pop(sent.name, None)
+
+    def parameter_description(self) -> int:
+        """Return how many hidden parameters the described statement has."""
+        first = self._sent[0] if self._sent else None
+        if not isinstance(first, _Describe):
+            return 0  # asked before there was anything to hide
+        self._sent.popleft()
+        return first.hidden
+
+    def command_complete(self, tag: bytes) -> None:
+        """Forget what DEALLOCATE and DISCARD ALL drop."""
+        if tag in (b"DEALLOCATE ALL", b"DISCARD ALL"):
+            self._known.clear()
+        elif tag == b"DEALLOCATE":
+            for name in self._doomed:
+                self._known.pop(name, None)
+            self._doomed.clear()
+
+    def text_in_error(self) -> Sequence[Insertion]:
+        """Return the insertions of the text that an error's position refers to."""
+        first = self._sent[0] if self._sent else None
+        return first.insertions if isinstance(first, SentText) else ()
+
+    def error(self) -> None:
+        """Drop what the server skips: in the extended protocol, everything up to the Sync."""
+        if self._sent and isinstance(self._sent[0], _Query):
+            return
+        self._copying = False
+        while self._sent and self._sent[0] is not _SYNC:
+            self._sent.popleft()
+        self._skipping = not self._sent
+
+    def ready(self) -> None:
+        """Close the round that a Sync or Query asked for."""
+        self._skipping = self._copying = False
+        while self._sent:
+            request = self._sent.popleft()
+            if request is _SYNC or isinstance(request, _Query):
+                break
+
+    def copy_in(self) -> None:
+        """Drop the Syncs that the server ignores, up to the COPY's end."""
+        head = self._sent.popleft() if self._sent and isinstance(self._sent[0], _Query) else None
+        self._copying = True
+        while self._copying and self._sent and isinstance(self._sent[0], _Mark):
+            self._copying = self._sent.popleft() is _SYNC
+        if head is not None:
+            self._sent.appendleft(head)
+
+    def _pop(self, kind: type[Kind]) -> Kind | None:
+        while self._sent:
+            request = self._sent.popleft()
+            if isinstance(request, kind):
+                return request
+        return None
