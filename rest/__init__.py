@@ -1,1 +1,6 @@
-"""The HTTP front: REST, health and metrics over the store."""
+"""The HTTP interface: `/v1`, health, metrics and its own description."""
+
+from rest.app import create_app
+from rest.limits import Limits
+
+__all__ = ["Limits", "create_app"]

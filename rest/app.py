@@ -1,0 +1,89 @@
+"""Puts the HTTP interface together from what it is handed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from fastapi import FastAPI
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from rest import errors, health, memories, recall
+from rest.dependencies import Authenticate, Services
+from rest.envelope import Envelope
+from rest.guards import LOOPBACK_HOSTS, BodyLimit, HostGuard, RateLimit
+from rest.limits import Limits
+from rest.metrics import Metrics
+from rest.openapi import describe
+from sql.agents import agent_for_token
+from sql.pool import Pool
+from sql.store import MemoryStore
+
+Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
+
+_NOTHING_MOUNTED: Final[Mapping[str, ASGIApp]] = MappingProxyType({})
+
+
+def create_app(
+    store: MemoryStore,
+    pool: Pool,
+    *,
+    version: str,
+    embedder: str | None = None,
+    authenticate: Authenticate | None = None,
+    limits: Limits | None = None,
+    hosts: Sequence[str] = LOOPBACK_HOSTS,
+    mounted: Mapping[str, ASGIApp] = _NOTHING_MOUNTED,
+    lifespan: Lifespan = nullcontext,
+) -> FastAPI:
+    """Return the app, which opens and closes nothing that it was handed.
+
+    `embedder` is the model's name, for /readyz. `authenticate` finds a token's agent; left out, in
+    the database at each request. `hosts` are the names that the server answers to, `*` for any.
+    Each app of `mounted` answers all methods at exactly its path, behind the same guards; it runs
+    inside `lifespan`, which is entered when the server starts. With MCP:
+
+        mcp = mcp_asgi(create_server(request_caller(store, pool), …), authenticate, hosts=hosts)
+        app = create_app(store, pool, …, mounted={"/mcp": mcp}, lifespan=mcp.running)
+    """
+    metrics = Metrics()
+
+    @asynccontextmanager
+    async def running(_: FastAPI) -> AsyncIterator[None]:
+        async with lifespan():
+            yield
+
+    # The pages that FastAPI would serve load their scripts from elsewhere.
+    app = FastAPI(
+        title="pgrecall",
+        version=version,
+        description="Memory for AI agents that lives in Postgres.",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=running,
+    )
+    app.state.services = Services(
+        store=store,
+        pool=pool,
+        authenticate=authenticate or partial(agent_for_token, pool),
+        embedder=embedder,
+        metrics=metrics,
+    )
+    for subject in (memories, recall, health):
+        app.include_router(subject.router)
+    for path, endpoint in mounted.items():
+        app.router.routes.append(Route(path, endpoint, include_in_schema=False))
+    errors.install(app)
+    describe(app)
+    # The last added is the outermost.
+    limits = limits or Limits()
+    app.add_middleware(BodyLimit, limits=limits)
+    app.add_middleware(RateLimit, limits=limits)
+    app.add_middleware(HostGuard, hosts=hosts)
+    app.add_middleware(Envelope, metrics=metrics, mounted=mounted)
+    return app
