@@ -12,7 +12,7 @@ from mcp import MCPError
 from rich.console import Console
 
 from pgrecall.demo import scenes
-from pgrecall.demo.deployment import DemoFailed, throwaway_deployment
+from pgrecall.demo.stage import DemoFailed, throwaway_stage
 from pgrecall.demo.story import Story
 
 __all__ = ["DemoFailed", "run_demo"]
@@ -41,8 +41,8 @@ async def _stoppable(story: Story) -> None:
 
 async def _play(story: Story) -> None:
     began_at = time.monotonic()
-    async with throwaway_deployment() as deployment:
-        cast = await scenes.gather(deployment)
+    async with throwaway_stage() as stage:
+        cast = await scenes.gather(stage)
         for scene in scenes.ALL:
             await scene(story, cast)
         seconds = time.monotonic() - began_at

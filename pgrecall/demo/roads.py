@@ -14,7 +14,7 @@ import psycopg
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from pgrecall.demo.deployment import DemoFailed, Deployment
+from pgrecall.demo.stage import DemoFailed, Stage
 from pgrecall.embedded import binaries
 
 _TIMEOUT_SECONDS = 60.0
@@ -55,17 +55,17 @@ async def fetch(url: str, statement: str, parameters: Sequence[Any] = ()) -> lis
         return await cursor.fetchall()
 
 
-def _http(deployment: Deployment) -> httpx.AsyncClient:
-    return httpx.AsyncClient(base_url=deployment.endpoints.http.url, timeout=_TIMEOUT_SECONDS)
+def _http(stage: Stage) -> httpx.AsyncClient:
+    return httpx.AsyncClient(base_url=stage.endpoints.http.url, timeout=_TIMEOUT_SECONDS)
 
 
-async def post(deployment: Deployment, path: str, body: Any, *, token: str) -> Any:
+async def post(stage: Stage, path: str, body: Any, *, token: str) -> Any:
     """POST JSON to the REST interface and return its JSON answer.
 
     Raises DemoFailed with the problem's own words when it is refused.
     """
     async with httpx.AsyncClient(
-        base_url=deployment.endpoints.http.url, timeout=_TIMEOUT_SECONDS
+        base_url=stage.endpoints.http.url, timeout=_TIMEOUT_SECONDS
     ) as client:
         answer = await client.post(path, json=body, headers={"Authorization": f"Bearer {token}"})
     if answer.is_error:
@@ -73,23 +73,23 @@ async def post(deployment: Deployment, path: str, body: Any, *, token: str) -> A
     return answer.json()
 
 
-async def readiness(deployment: Deployment) -> dict[str, Any]:
+async def readiness(stage: Stage) -> dict[str, Any]:
     """Return what /readyz says, ready or not."""
     async with httpx.AsyncClient(
-        base_url=deployment.endpoints.http.url, timeout=_TIMEOUT_SECONDS
+        base_url=stage.endpoints.http.url, timeout=_TIMEOUT_SECONDS
     ) as client:
         told: dict[str, Any] = (await client.get("/readyz")).json()
     return told
 
 
 async def call_tools(
-    deployment: Deployment, token: str, calls: Sequence[tuple[str, dict[str, Any]]]
+    stage: Stage, token: str, calls: Sequence[tuple[str, dict[str, Any]]]
 ) -> list[dict[str, Any]]:
     """Call MCP tools in one session over HTTP; return the structured content of each."""
     answers = []
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(headers=headers, timeout=_TIMEOUT_SECONDS) as http:
-        transport = streamable_http_client(deployment.endpoints.mcp, http_client=http)
+        transport = streamable_http_client(stage.endpoints.mcp, http_client=http)
         async with Client(transport, read_timeout_seconds=_TIMEOUT_SECONDS) as client:
             for tool, arguments in calls:
                 result = await client.call_tool(tool, arguments)

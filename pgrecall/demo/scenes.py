@@ -6,12 +6,12 @@ import asyncio
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
+from pgrecall import __version__
 from pgrecall.demo import roads
-from pgrecall.demo.deployment import DemoFailed, Deployment
 from pgrecall.demo.sample import SPACES, load_sample
+from pgrecall.demo.stage import DemoFailed, Stage
 from pgrecall.demo.story import Story
 from pgrecall.embedded import EmbeddedPostgres
 from sql.agents import Secrets, add_agent
@@ -62,32 +62,32 @@ _DRILL_QUESTION = {"query": "what comes first in a rollback", "k": 3}
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """The demo's deployment and who plays in it; `reader` asks by SQL."""
+    """Where the demo plays, and who plays in it; `reader` asks by SQL."""
 
-    deployment: Deployment
+    stage: Stage
     agents: dict[str, Secrets]
     reader: Secrets
 
     @property
     def psql_url(self) -> str:
         """Where the reader connects, without the password."""
-        return self.deployment.endpoints.gateway.url(self.reader.agent)
+        return self.stage.endpoints.gateway.url(self.reader.agent)
 
     @property
     def driver_url(self) -> str:
         """The same with the password."""
-        return self.deployment.endpoints.gateway.url(self.reader.agent, self.reader.password)
+        return self.stage.endpoints.gateway.url(self.reader.agent, self.reader.password)
 
 
-async def gather(deployment: Deployment) -> Cast:
+async def gather(stage: Stage) -> Cast:
     """Make the agents that remember, and one that only reads."""
-    pool = await create_pool(EmbeddedPostgres(deployment.state).app_dsn, max_size=1)
+    pool = await create_pool(EmbeddedPostgres(stage.state).app_dsn, max_size=1)
     try:
         agents = {name: await add_agent(pool, name, spaces=SPACES) for name in AGENTS}
         reader = await add_agent(pool, "analyst", sql_login=True, reader=True, spaces=SPACES)
     finally:
         await pool.close()
-    return Cast(deployment, agents, reader)
+    return Cast(stage, agents, reader)
 
 
 async def headline(story: Story, cast: Cast) -> None:
@@ -97,11 +97,11 @@ async def headline(story: Story, cast: Cast) -> None:
         "SELECT current_setting('server_version'), extversion FROM pg_extension"
         " WHERE extname = 'vector'",
     )
-    told = await roads.readiness(cast.deployment)
+    told = await roads.readiness(cast.stage)
     postgres, pgvector = rows[0]
     story.headline(
-        f"pgrecall {version('pgrecall')} · embedded PostgreSQL {str(postgres).split()[0]}, "
-        f"pgvector {pgvector} · {told['embedder'] or 'no embedder'}"
+        f"pgrecall {__version__} · embedded PostgreSQL {str(postgres).split()[0]}, "
+        f"pgvector {pgvector} · {told['embedder'] or 'no embedder, recall by words alone'}"
     )
 
 
@@ -125,20 +125,21 @@ async def remember(story: Story, cast: Cast) -> None:
             if record.agent == name
         ]
         body = {"memories": memories}
-        answer = await roads.post(cast.deployment, "/v1/memories/batch", body, token=secrets.token)
+        answer = await roads.post(cast.stage, "/v1/memories/batch", body, token=secrets.token)
         ids.update(memory["id"] for memory in answer["memories"])
     story.output(
         f"remembered {len(ids)} memories in {len(SPACES)} spaces, "
         f"{len(sample) - len(ids)} of them corrected since"
     )
-    await _embedded(story, cast.deployment, len(sample))
+    if (await roads.readiness(cast.stage))["embedder"]:
+        await _embedded(story, cast.stage, len(sample))
 
 
-async def _embedded(story: Story, deployment: Deployment, total: int) -> None:
+async def _embedded(story: Story, stage: Stage, total: int) -> None:
     with story.progress("embedding", total) as bar:
         try:
             async with asyncio.timeout(_EMBEDDING_SECONDS):
-                while backlog := (await roads.readiness(deployment))["embedding_backlog"]:
+                while backlog := (await roads.readiness(stage))["embedding_backlog"] or 0:
                     bar.show(max(0, total - backlog))
                     await asyncio.sleep(_POLL_SECONDS)
         except TimeoutError:
@@ -182,17 +183,17 @@ async def ask_rest(story: Story, cast: Cast) -> None:
     story.chapter("REST: the same memories, the same ranking")
     body = {"query": "ERR-4012", "k": 3}
     story.command("$", _curl(cast, "/v1/recall", json.dumps(body)) + f" | jq -c '{_JQ}'")
-    answer = await roads.post(cast.deployment, "/v1/recall", body, token=cast.reader.token)
+    answer = await roads.post(cast.stage, "/v1/recall", body, token=cast.reader.token)
     _show_results(story, answer)
 
 
 async def ask_mcp(story: Story, cast: Cast) -> None:
     """Remember and recall over MCP as an agent, and see it in psql at once."""
     story.chapter("MCP: grace remembers and recalls, psql sees it at once")
-    story.note(f"{cast.deployment.endpoints.mcp} over streamable HTTP; over stdio: pgrecall mcp")
+    story.note(f"{cast.stage.endpoints.mcp} over streamable HTTP; over stdio: pgrecall mcp")
     calls: list[tuple[str, dict[str, Any]]] = [("remember", _DRILL), ("recall", _DRILL_QUESTION)]
     token = cast.agents["grace"].token
-    answers = await roads.call_tools(cast.deployment, token, calls)
+    answers = await roads.call_tools(cast.stage, token, calls)
     for (tool, arguments), answer in zip(calls, answers, strict=True):
         story.command("tool>", f"{tool} {json.dumps(arguments)}")
         if tool == "recall":
@@ -202,7 +203,7 @@ async def ask_mcp(story: Story, cast: Cast) -> None:
 
 def _curl(cast: Cast, path: str, body: str) -> str:
     return (
-        f"curl -s {cast.deployment.endpoints.http.url}{path} \\\n"
+        f"curl -s {cast.stage.endpoints.http.url}{path} \\\n"
         "  -H \"Authorization: Bearer $PGRECALL_TOKEN\" -H 'Content-Type: application/json' \\\n"
         f"  -d '{body}'"
     )

@@ -30,7 +30,7 @@ class DemoFailed(PgrecallError):
 
 
 @dataclass(frozen=True, slots=True)
-class Deployment:
+class Stage:
     """Where the demo's `up` keeps its files, and where it listens."""
 
     state: StateFolder
@@ -38,7 +38,7 @@ class Deployment:
 
 
 @asynccontextmanager
-async def throwaway_deployment() -> AsyncIterator[Deployment]:
+async def throwaway_stage() -> AsyncIterator[Stage]:
     """Run `pgrecall up` in a new folder; stop it and remove the folder however the block ends.
 
     Raises DemoFailed with the last lines it logged when it doesn't come up.
@@ -79,7 +79,7 @@ async def _start(state: StateFolder, log: Path) -> Process:
         )
 
 
-async def _when_up(process: Process, state: StateFolder, log: Path) -> Deployment:
+async def _when_up(process: Process, state: StateFolder, log: Path) -> Stage:
     try:
         async with asyncio.timeout(_START_SECONDS):
             while (endpoints := Endpoints.read(state)) is None:
@@ -89,7 +89,7 @@ async def _when_up(process: Process, state: StateFolder, log: Path) -> Deploymen
     except TimeoutError:
         message = f"`pgrecall up` was not ready after {_START_SECONDS:.0f} s"
         raise DemoFailed(message, hint=_last_lines(log)) from None
-    return Deployment(state, endpoints)
+    return Stage(state, endpoints)
 
 
 async def _stop(process: Process) -> None:
