@@ -11,11 +11,11 @@ from gateway.config import LoginSecret, LoginSecrets, Upstream
 from gateway.protocol import backend, frontend
 from gateway.protocol.errors import Malformed
 from gateway.protocol.scram import (
-    NONCE_BYTES,
     ProofRefused,
     ScramError,
     ServerExchange,
     Verifier,
+    new_nonce,
 )
 from gateway.protocol.startup import StartupMessage
 from gateway.refusals import BadProtocol, CannotConnect, NotAuthorized, WrongPassword
@@ -40,7 +40,7 @@ class Logins:
         if not startup.user:
             raise NotAuthorized("no PostgreSQL user name specified in startup packet")
         verifier = await self._verifier(startup.user)
-        exchange = ServerExchange(verifier, secrets.token_bytes(NONCE_BYTES), channel_binding)
+        exchange = ServerExchange(verifier, new_nonce(), channel_binding)
         try:
             channel.write(backend.Authentication.sasl(exchange.mechanisms).encode())
             initial = frontend.SASLInitialResponse.decode(await _sasl_message(channel))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
 import socket
 from dataclasses import dataclass
 from typing import Final
@@ -17,11 +16,11 @@ from gateway.protocol import backend, frontend
 from gateway.protocol.errors import ProtocolViolation
 from gateway.protocol.scram import (
     MECHANISM,
-    NONCE_BYTES,
     ClientExchange,
     ProofRefused,
     ScramError,
     Verifier,
+    new_nonce,
 )
 from gateway.protocol.startup import CancelRequest, SSLRequest, StartupMessage
 from gateway.protocol.wire import frame
@@ -111,9 +110,7 @@ async def open_backend(
 async def _authenticate(
     channel: Channel, startup: StartupMessage, credentials: Credentials
 ) -> None:
-    exchange = ClientExchange(
-        credentials.client_key, credentials.verifier, secrets.token_bytes(NONCE_BYTES)
-    )
+    exchange = ClientExchange(credentials.client_key, credentials.verifier, new_nonce())
     while True:
         tag, body = await channel.message(_MAX_LOGIN_MESSAGE_BYTES)
         if tag == backend.ErrorResponse.tag:

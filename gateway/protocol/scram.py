@@ -13,6 +13,7 @@ import binascii
 import hashlib
 import hmac
 import re
+import secrets
 import stringprep
 import unicodedata
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ MECHANISM: Final = b"SCRAM-SHA-256"
 MECHANISM_PLUS: Final = b"SCRAM-SHA-256-PLUS"
 DEFAULT_ITERATIONS: Final = 4096  # scram_iterations, and the count of the mock verifier
 SALT_BYTES: Final = 16
-NONCE_BYTES: Final = 18
+_NONCE_BYTES: Final = 18
 
 _VERIFIER = re.compile(
     r"SCRAM-SHA-256\$(\d+):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)"
@@ -108,6 +109,11 @@ class Accepted:
     server_final: bytes
 
 
+def new_nonce() -> bytes:
+    """Return printable bytes that nobody can guess."""
+    return base64.b64encode(secrets.token_bytes(_NONCE_BYTES))
+
+
 class ServerExchange:
     """The server's side of one exchange with a client.
 
@@ -120,7 +126,7 @@ class ServerExchange:
     ) -> None:
         self._verifier = verifier
         self._channel_binding = channel_binding
-        self._server_nonce = base64.b64encode(nonce)
+        self._server_nonce = nonce
         self._gs2 = b""
         self._bound = False
         self._client_first_bare = b""
@@ -191,7 +197,7 @@ class ClientExchange:
     def __init__(self, client_key: bytes, verifier: Verifier, nonce: bytes) -> None:
         self._client_key = client_key
         self._verifier = verifier
-        self._nonce = base64.b64encode(nonce)
+        self._nonce = nonce
         self._transcript = b""
 
     def first(self) -> bytes:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import asyncpg
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from embedding.backfill import Backfill
 from embedding.queries import QueryEmbeddings
 from gateway import Gateway, GatewayConfig, Limits, Upstream, serve
 from sql.agents import add_agent
@@ -37,14 +37,15 @@ class Road:
     database: str
 
     def conninfo(self, **more: str | int) -> str:
-        return make_conninfo(
-            host=self.host,
-            port=self.port,
-            user=self.user,
-            password=self.password,
-            dbname=self.database,
-            **{"sslmode": "disable", **more},
-        )
+        named = {
+            "host": self.host,
+            "port": self.port,
+            "user": self.user,
+            "password": self.password,
+            "dbname": self.database,
+            "sslmode": "disable",
+        }
+        return make_conninfo(**{**named, **more})
 
     @property
     def environment(self) -> dict[str, str]:
@@ -98,13 +99,12 @@ async def road(gateway: Gateway, database: Database, agent: tuple[str, str]) -> 
 
 
 @pytest.fixture
-async def remembered(direct: Road) -> tuple[str, ...]:
+async def remembered(direct: Road, pool: asyncpg.Pool, embedder: HashEmbedder) -> tuple[str, ...]:
+    """What the agent has remembered, every vector made."""
+    worker = Backfill(pool, embedder)
+    await worker.use_model()
     async with await direct.connect() as connection:
         for content in MEMORIES:
             await connection.execute("select remember(%s)", [content])
+    await worker.drain()
     return MEMORIES
-
-
-@pytest.fixture
-def client_folder(temporary_folder: Path) -> Path:
-    return temporary_folder
