@@ -86,14 +86,13 @@ async def call_tools(
     stage: Stage, token: str, calls: Sequence[tuple[str, dict[str, Any]]]
 ) -> list[dict[str, Any]]:
     """Call MCP tools in one session over HTTP; return the structured content of each."""
-    answers = []
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(headers=headers, timeout=_TIMEOUT_SECONDS) as http:
         transport = streamable_http_client(stage.endpoints.mcp, http_client=http)
         async with Client(transport, read_timeout_seconds=_TIMEOUT_SECONDS) as client:
-            for tool, arguments in calls:
-                result = await client.call_tool(tool, arguments)
-                if result.is_error or result.structured_content is None:
-                    raise DemoFailed(f"the MCP tool {tool} failed", hint=str(result.content))
-                answers.append(result.structured_content)
-    return answers
+            results = [await client.call_tool(tool, arguments) for tool, arguments in calls]
+    # Not raised inside: the session's task group would wrap it.
+    for (tool, _), result in zip(calls, results, strict=True):
+        if result.is_error or result.structured_content is None:
+            raise DemoFailed(f"the MCP tool {tool} failed", hint=str(result.content))
+    return [result.structured_content or {} for result in results]

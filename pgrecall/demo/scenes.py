@@ -139,8 +139,9 @@ async def _embedded(story: Story, stage: Stage, total: int) -> None:
     with story.progress("embedding", total) as bar:
         try:
             async with asyncio.timeout(_EMBEDDING_SECONDS):
-                while backlog := (await roads.readiness(stage))["embedding_backlog"] or 0:
-                    bar.show(max(0, total - backlog))
+                while (backlog := (await roads.readiness(stage))["embedding_backlog"]) != 0:
+                    if backlog is not None:  # None: the database has no time to say
+                        bar.show(max(0, total - backlog))
                     await asyncio.sleep(_POLL_SECONDS)
         except TimeoutError:
             message = f"the memories were not embedded within {_EMBEDDING_SECONDS:.0f} s"
