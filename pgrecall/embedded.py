@@ -18,6 +18,7 @@ import threading
 import time
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
@@ -86,12 +87,12 @@ class EmbeddedPostgres:
     @property
     def superuser_dsn(self) -> str:
         """How the superuser connects to the memory database."""
-        return self.dsn(_SUPERUSER, self._state.passwords["superuser"])
+        return self.dsn(_SUPERUSER, self._state.secrets["superuser"])
 
     @property
     def app_dsn(self) -> str:
         """How pgrecall itself connects: the owner of the memory database, no superuser."""
-        return self.dsn(APP_ROLE, self._state.passwords["app"])
+        return self.dsn(APP_ROLE, self._state.secrets["app"])
 
     def dsn(self, user: str, password: str, database: str = DATABASE) -> str:
         """How any role connects to any database."""
@@ -120,7 +121,14 @@ class EmbeddedPostgres:
         """
         if not self._state.claimed:
             raise StateFolderError(f"{self._state.path} is not claimed by this process")
-        await asyncio.to_thread(self._start)
+        launching = asyncio.ensure_future(asyncio.to_thread(self._start))
+        try:
+            await asyncio.shield(launching)
+        except asyncio.CancelledError:  # the thread goes on all the same, and would leave an orphan
+            with suppress(PgrecallError):
+                await launching
+            await self.stop()
+            raise
         self._exited = asyncio.Event()
         self._watch(asyncio.get_running_loop(), self._exited)
         try:
@@ -189,7 +197,7 @@ class EmbeddedPostgres:
             self._run_as.own(Path(scratch))
             password_file = Path(scratch) / "password"
             password_file.touch(mode=0o600)
-            password_file.write_text(self._state.passwords["superuser"])
+            password_file.write_text(self._state.secrets["superuser"])
             self._run_as.own(password_file)
             made = Path(scratch) / "data"
             for ctype in _CTYPES:
@@ -313,12 +321,12 @@ class EmbeddedPostgres:
     async def _provision(self) -> None:
         """Make the app's role and database, closed to everybody who was not let in."""
         system = await asyncpg.connect(
-            self.dsn(_SUPERUSER, self._state.passwords["superuser"], "postgres")
+            self.dsn(_SUPERUSER, self._state.secrets["superuser"], "postgres")
         )
         try:
             if not await system.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", APP_ROLE):
-                # Alphanumerics, - and _ only: nothing to quote in either.
-                password = self._state.passwords["app"]
+                # Nothing to quote in either.
+                password = self._state.secrets["app"]
                 await system.execute(
                     f"CREATE ROLE {APP_ROLE} LOGIN CREATEROLE PASSWORD '{password}'"
                 )

@@ -55,7 +55,7 @@ class Endpoints:
     def read(cls, state: StateFolder) -> Endpoints | None:
         """Return those of the running `up`, None when none runs, whatever a killed one left."""
         told = state.read_json(state.endpoints_file)
-        if told is None or not state.in_use():
+        if told is None or told.get("pid") != state.holder():
             return None
         try:
             return cls(
@@ -86,7 +86,7 @@ class Credentials:
 
     agent: str
     token: str
-    password: str
+    password: str | None
 
     def write(self, state: StateFolder) -> None:
         """Keep them in a file that only its owner can read."""

@@ -10,8 +10,8 @@ import structlog
 
 from pgrecall.settings import LogFormat, LogLevel
 
-# They log each request, or what a user sent, at info.
-_CHATTY = ("httpx", "httpcore", "mcp", "uvicorn.access", "asyncio", "watchfiles")
+# They log each request, what a user sent, or their own coming and going, at info.
+_CHATTY = ("httpx", "httpcore", "mcp", "uvicorn", "asyncio", "watchfiles")
 
 
 def configure_logging(level: LogLevel, form: LogFormat) -> None:
@@ -21,7 +21,7 @@ def configure_logging(level: LogLevel, form: LogFormat) -> None:
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
         structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _clock(form),
     ]
     structlog.configure(
         processors=[
@@ -43,6 +43,12 @@ def configure_logging(level: LogLevel, form: LogFormat) -> None:
     for name in _CHATTY:
         logging.getLogger(name).setLevel(max(threshold, logging.WARNING))
     logging.captureWarnings(True)
+
+
+def _clock(form: LogFormat) -> structlog.processors.TimeStamper:
+    if form == "json":
+        return structlog.processors.TimeStamper(fmt="iso", utc=True)
+    return structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False)
 
 
 def _ending(form: LogFormat) -> list[Any]:

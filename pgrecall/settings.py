@@ -19,6 +19,7 @@ from pydantic_settings import (
 
 from embedding import EmbedderName
 from pgrecall.errors import SettingsError
+from pgrecall.faults import first_fault
 from pgrecall.state_folder import default_state_folder
 
 _PREFIX = "PGRECALL_"
@@ -95,10 +96,20 @@ class Settings(BaseSettings):
             )
         return self
 
+    def given(self) -> dict[str, Any]:
+        """Return what is not a default, for a process of ours: secrets in plain text."""
+        return {name: _plain(getattr(self, name)) for name in sorted(self.model_fields_set)}
+
     @property
     def database_dsn(self) -> str | None:
         """The given database, None for the embedded one."""
         return self.database_url.get_secret_value() if self.database_url else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return str(value) if isinstance(value, Path) else value
 
 
 def is_loopback(host: str) -> bool:
@@ -131,17 +142,15 @@ def unknown_variables() -> list[str]:
 
 
 def _explain(error: ValidationError, given: dict[str, Any]) -> SettingsError:
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    message = first["msg"].removeprefix("Value error, ")
-    name = ".".join(str(part) for part in first["loc"])
+    name, message, kind = first_fault(error)
     if not name:
         return SettingsError(message)
-    if first["type"] == "extra_forbidden":
+    if kind == "extra_forbidden":
         near = difflib.get_close_matches(name, Settings.model_fields, n=1)
         hint = f"did you mean {near[0]}?" if near else "see the settings in the README"
         return SettingsError(f"{_FILE}: unknown setting {name}", hint=hint)
     where = _source(name.split(".")[0], given)
-    return SettingsError(f"{where}: {message[:1].lower()}{message[1:]}")
+    return SettingsError(f"{where}: {message}")
 
 
 def _source(name: str, given: dict[str, Any]) -> str:

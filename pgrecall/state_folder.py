@@ -29,7 +29,7 @@ from pgrecall.errors import (
 from pgrecall.system_user import let_through, postgres_user
 
 _OURS = frozenset({"lock", "pgrecall.toml", "postgres", "secrets.json", "credentials.json"})
-_PROBE_SECONDS = 0.3  # in_use() of another process takes the lock for a moment
+_PROBE_SECONDS = 0.3  # holder() in another process takes the lock for a moment
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
@@ -74,14 +74,19 @@ class StateFolder:
         return self.path / "postgres.log"
 
     @cached_property
-    def passwords(self) -> dict[str, str]:
-        """Passwords of the embedded Postgres's `superuser` and `app`, made when first asked for."""
+    def secrets(self) -> dict[str, str]:
+        """Our own secrets, made when first asked for: alphanumerics, - and _ only.
+
+        `superuser` and `app` are passwords of the embedded Postgres; by `mock` the gateway's
+        answers to unknown roles look alike after a restart.
+        """
         file = self.path / "secrets.json"
-        if not file.exists():
-            made = {"superuser": secrets.token_urlsafe(32), "app": secrets.token_urlsafe(32)}
-            write_private(file, json.dumps(made, indent=2) + "\n")
-        read: dict[str, str] = json.loads(file.read_text())
-        return read
+        kept = self.read_json(file) or {}
+        missing = [name for name in ("superuser", "app", "mock") if name not in kept]
+        if missing:
+            kept |= {name: secrets.token_urlsafe(32) for name in missing}
+            write_private(file, json.dumps(kept, indent=2) + "\n")
+        return kept
 
     def read_json(self, file: Path) -> dict[str, Any] | None:
         """Return what a file of the folder holds, None when there is none."""
@@ -109,19 +114,22 @@ class StateFolder:
             self.claimed = False
             os.close(descriptor)
 
-    def in_use(self) -> bool:
-        """Say whether a process holds the folder."""
+    def holder(self) -> int | None:
+        """Return the id of the process that holds the folder, 0 while it settles in."""
         try:
             descriptor = os.open(self.path / "lock", os.O_RDWR)
         except OSError:
-            return False
+            return None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return True
+            try:
+                return int(json.loads(os.pread(descriptor, 4096, 0))["pid"])
+            except (ValueError, KeyError):
+                return 0
         finally:
             os.close(descriptor)
-        return False
+        return None
 
     def _prepare(self) -> None:
         run_as = postgres_user()
@@ -150,6 +158,7 @@ class StateFolder:
         holder = {"pid": os.getpid(), "since": datetime.now().astimezone().isoformat()}
         with explained(self.path):
             os.ftruncate(descriptor, 0)
+            self.endpoints_file.unlink(missing_ok=True)  # a killed one left it
             os.pwrite(descriptor, json.dumps(holder).encode(), 0)
 
 

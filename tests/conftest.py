@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 import pytest
 
-from pgrecall.embedded import EmbeddedPostgres
+from pgrecall.embedded import MAJOR, EmbeddedPostgres
 from pgrecall.state_folder import StateFolder
 from tests.hash_embedder import HashEmbedder
 
@@ -50,29 +51,38 @@ _MEMORY = Path("/dev/shm")
 _ENOUGH_BYTES = 2 * 1024**3
 
 
-def new_folder() -> Path:
-    """A short path, which sockets need."""
+@contextmanager
+def short_lived_folder() -> Iterator[Path]:
+    """A folder with a short path, which sockets need."""
     in_memory = _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ENOUGH_BYTES
-    return Path(tempfile.mkdtemp(prefix="pgr-", dir=_MEMORY if in_memory else None))
-
-
-@pytest.fixture
-def temporary_folder() -> Iterator[Path]:
-    folder = new_folder()
+    folder = Path(tempfile.mkdtemp(prefix="pgr-", dir=_MEMORY if in_memory else None))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture
+def temporary_folder() -> Iterator[Path]:
+    with short_lived_folder() as folder:
+        yield folder
+
+
 @pytest.fixture(scope="session")
 async def server() -> AsyncIterator[EmbeddedPostgres]:
-    folder = new_folder()
-    state = StateFolder(folder / "state")
+    with short_lived_folder() as folder:
+        async with started(folder / "state") as postgres:
+            yield postgres
+
+
+@asynccontextmanager
+async def started(folder: Path, *, major: int = MAJOR) -> AsyncIterator[EmbeddedPostgres]:
+    state = StateFolder(folder)
     with state.claim():
-        postgres = EmbeddedPostgres(state, settings=FAST)
+        postgres = EmbeddedPostgres(state, settings=FAST, major=major)
         await postgres.start()
-        yield postgres
-        await postgres.stop()
-    shutil.rmtree(folder, ignore_errors=True)
+        try:
+            yield postgres
+        finally:
+            await postgres.stop()
 
 
 async def as_superuser(server: EmbeddedPostgres, *statements: str) -> None:

@@ -47,7 +47,7 @@ def variables(settings: Settings, agent: str | None) -> dict[str, str]:
     state = StateFolder(settings.state_dir)
     running = Endpoints.require(state)
     kept = Credentials.require(state, agent)
-    return {
+    told = {
         "PGHOST": running.gateway.host,
         "PGPORT": str(running.gateway.port),
         "PGUSER": kept.agent,
@@ -56,3 +56,4 @@ def variables(settings: Settings, agent: str | None) -> dict[str, str]:
         "PGRECALL_URL": running.http.url,
         "PGRECALL_TOKEN": kept.token,
     }
+    return {name: value for name, value in told.items() if value is not None}

@@ -14,6 +14,7 @@ from rich.markup import escape
 from pgrecall.commands.options import AsJson, DatabaseUrl, StateDir, settings_of
 from pgrecall.console import say, say_json
 from pgrecall.endpoints import Credentials, Endpoints, Gateway
+from pgrecall.first_agent import NAMES
 from pgrecall.settings import Settings
 from pgrecall.state_folder import StateFolder
 
@@ -74,7 +75,7 @@ def rotate(
     secrets = asyncio.run(run())
     state = StateFolder(settings.state_dir)
     kept = Credentials.read(state)
-    if secrets.password and (kept is None or kept.agent == name):
+    if name == (kept.agent if kept else NAMES[0]):
         Credentials(secrets.agent, secrets.token, secrets.password).write(state)
     _show(
         settings,

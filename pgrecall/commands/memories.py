@@ -13,6 +13,7 @@ from rich.markup import escape
 from pgrecall.commands.options import AgentOption, AsJson, DatabaseUrl, StateDir, settings_of
 from pgrecall.console import err, say, say_json
 from pgrecall.errors import PgrecallError
+from pgrecall.faults import first_fault
 
 if TYPE_CHECKING:
     from sql.records import RecallAnswer
@@ -123,6 +124,5 @@ def _checked(model: Any, given: dict[str, Any]) -> Any:
     try:
         return model(**given)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        name = ".".join(map(str, first["loc"]))
-        raise PgrecallError(f"{name}: {first['msg'].removeprefix('Value error, ')}") from error
+        name, message, _ = first_fault(error)
+        raise PgrecallError(f"{name}: {message}") from error

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+import psycopg
 import pytest
 
 from pgrecall.endpoints import Credentials, Endpoints
@@ -148,3 +149,17 @@ def fill(folder: Path, *, leave_kilobytes: int = 0) -> Path:
     with ballast.open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, size)
     return ballast
+
+
+def connect(up: Up, endpoints: Endpoints | None = None) -> psycopg.Connection:
+    known = up.credentials
+    url = (endpoints or up.ready()).gateway.url(known.agent, known.password)
+    return psycopg.connect(url, autocommit=True, connect_timeout=5)
+
+
+def remember(connection: psycopg.Connection, content: str) -> None:
+    connection.execute("SELECT remember(%s)", [content])
+
+
+def contents(connection: psycopg.Connection) -> set[str]:
+    return {row[0] for row in connection.execute("SELECT content FROM memories")}

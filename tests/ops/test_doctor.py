@@ -3,74 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
-import asyncpg
 import pytest
 
-from pgrecall.checks import Check, check_database
-from pgrecall.embedded import EmbeddedPostgres
-from pgrecall.state_folder import StateFolder
+from pgrecall.checks import check_database
 from sql.migrate import migrate
-from tests.conftest import FAST, new_folder
+from tests.ops.conftest import OwnServer
 from tests.ops.processes import pgrecall
 
 
-class OwnServer:
-    """A PostgreSQL 16 with a database `app` and a role `app` that may do little."""
-
-    def __init__(self, postgres: EmbeddedPostgres) -> None:
-        self._postgres = postgres
-        self.dsn = postgres.dsn("app", "secret", "app")
-
-    async def run(self, *statements: str, database: str = "app") -> None:
-        dsn = self._postgres.superuser_dsn.replace("/memory?", f"/{database}?")
-        connection = await asyncpg.connect(dsn)
-        try:
-            for statement in statements:
-                await connection.execute(statement)
-        finally:
-            await connection.close()
-
-    async def failed(self) -> dict[str, str | None]:
-        return failed(await check_database(self.dsn))
-
-
-def failed(checks: list[Check]) -> dict[str, str | None]:
+async def failed(server: OwnServer) -> dict[str, str | None]:
+    checks = await check_database(server.dsn)
     return {check.label: check.remedy for check in checks if check.outcome == "failed"}
-
-
-@pytest.fixture(scope="module")
-async def sixteen() -> AsyncIterator[EmbeddedPostgres]:
-    state = StateFolder(new_folder() / "state")
-    with state.claim():
-        postgres = EmbeddedPostgres(state, settings=FAST, major=16)
-        await postgres.start()
-        yield postgres
-        await postgres.stop()
-
-
-@pytest.fixture
-async def own_server(sixteen: EmbeddedPostgres) -> AsyncIterator[OwnServer]:
-    server = OwnServer(sixteen)
-    await server.run(
-        "CREATE ROLE app LOGIN CREATEROLE PASSWORD 'secret'",
-        "CREATE DATABASE app",
-        "GRANT CONNECT, CREATE ON DATABASE app TO app",
-        database="postgres",
-    )
-    yield server
-    await server.run("DROP DATABASE app WITH (FORCE)", database="postgres")
-    roles = "app, pgrecall_owner, pgrecall_service, pgrecall_agent, pgrecall_reader, me"
-    for role in roles.split(", "):
-        await server.run(f"DROP ROLE IF EXISTS {role}", database="postgres")
 
 
 async def test_a_missing_extension_is_told_with_the_statement_that_makes_it(
     own_server: OwnServer,
 ) -> None:
-    assert await own_server.failed() == {
+    assert await failed(own_server) == {
         "extension vector 0.8.5 is there, and not in this database": (
             "as a superuser in database app: CREATE EXTENSION vector;"
         )
@@ -82,7 +33,7 @@ async def test_an_old_extension_is_told_with_its_update_and_package(own_server: 
         "CREATE EXTENSION vector",
         "UPDATE pg_extension SET extversion = '0.5.1' WHERE extname = 'vector'",
     )
-    assert await own_server.failed() == {
+    assert await failed(own_server) == {
         "extension vector 0.5.1, needs 0.8": (
             "ALTER EXTENSION vector UPDATE;   (package postgresql-16-pgvector)"
         )
@@ -95,17 +46,30 @@ async def test_missing_privileges_are_told_with_their_grants(own_server: OwnServ
         "ALTER ROLE app NOCREATEROLE",
         "REVOKE CREATE ON DATABASE app FROM app",
     )
-    assert await own_server.failed() == {
+    assert await failed(own_server) == {
         "may create roles: no": "ALTER ROLE app CREATEROLE;",
         "may create schemas in app: no": "GRANT CREATE ON DATABASE app TO app;",
     }
+
+
+async def test_roles_that_another_deployment_made_are_told_with_their_grant(
+    own_server: OwnServer,
+) -> None:
+    await own_server.run("CREATE EXTENSION vector", "CREATE ROLE pgrecall_owner")
+    assert await failed(own_server) == {
+        "may not use pgrecall_owner, which others made": (
+            "GRANT pgrecall_owner TO app WITH ADMIN OPTION;   or use the role that made them"
+        )
+    }
+    await own_server.run("GRANT pgrecall_owner TO app WITH ADMIN OPTION")
+    assert await failed(own_server) == {}
 
 
 async def test_a_database_that_takes_no_writes_is_told(own_server: OwnServer) -> None:
     await own_server.run(
         "CREATE EXTENSION vector", "ALTER ROLE app SET default_transaction_read_only = on"
     )
-    assert list(await own_server.failed()) == [
+    assert list(await failed(own_server)) == [
         "takes writes: no: a replica, or default_transaction_read_only is on"
     ]
 
@@ -130,9 +94,9 @@ async def test_a_plain_role_with_the_extension_in_place_passes_and_migrates(
     own_server: OwnServer,
 ) -> None:
     await own_server.run("CREATE EXTENSION vector")
-    assert await own_server.failed() == {}
+    assert await failed(own_server) == {}
     await migrate(own_server.dsn)
-    assert await own_server.failed() == {}
+    assert await failed(own_server) == {}
 
 
 async def test_the_command_lists_every_finding_and_fails_with_one(

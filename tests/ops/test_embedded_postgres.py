@@ -21,6 +21,7 @@ from tests.ops.processes import ROOT, fill, small_disk, wait_for
 
 @asynccontextmanager
 async def started(folder: Path, *, major: int = 18) -> AsyncIterator[EmbeddedPostgres]:
+    """With the settings of real use: what is committed must be on the disk."""
     state = StateFolder(folder)
     with state.claim():
         postgres = EmbeddedPostgres(state, major=major)

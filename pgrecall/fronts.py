@@ -1,0 +1,97 @@
+"""The fronts of `up`: the gateway and the HTTP server, each with its drain."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import ssl
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from functools import partial
+from socket import socket
+
+import uvicorn
+from fastapi import FastAPI
+
+from gateway.server import serve as serve_gateway
+from pgrecall.deployment import Deployment, gateway_config
+from pgrecall.endpoints import Gateway, Http, http_endpoint
+from pgrecall.errors import SettingsError
+from pgrecall.gateway_workers import start_workers
+from pgrecall.parts import Parts
+from pgrecall.sockets import listen, port_in_use
+from sql.logins import login_secret
+
+_DRAIN_SECONDS = 10
+
+
+async def start_gateway(stack: AsyncExitStack, parts: Parts, deployment: Deployment) -> Gateway:
+    """Start the gateway, in more processes than ours where that is set."""
+    settings = deployment.settings
+    processes = settings.gateway_workers or os.cpu_count() or 1
+    if processes > 1:  # sharing the port, we would not notice a stranger who has it
+        listen(settings.gateway_host, settings.gateway_port, option="--gateway").close()
+    config = gateway_config(
+        settings,
+        deployment.upstream,
+        port=settings.gateway_port,
+        mock_secret=deployment.state.secrets["mock"].encode(),
+        many=processes > 1,
+    )
+    try:
+        gateway = await serve_gateway(
+            config, partial(login_secret, deployment.pool), deployment.queries
+        )
+    except ssl.SSLError as error:
+        raise SettingsError(
+            f"the gateway's certificate can't be used: {error}",
+            hint="see PGRECALL_GATEWAY_TLS_CERT and PGRECALL_GATEWAY_TLS_KEY",
+        ) from error
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        host, port = settings.gateway_host, settings.gateway_port
+        raise port_in_use(host, port, option="--gateway") from error
+    stack.push_async_callback(gateway.close)
+    await start_workers(stack, parts, deployment, port=gateway.port, count=processes - 1)
+    return Gateway(
+        host=settings.gateway_host,
+        port=gateway.port,
+        database=deployment.upstream.database or "memory",
+        tls=config.tls is not None,
+    )
+
+
+async def start_http(stack: AsyncExitStack, parts: Parts, app: FastAPI, listener: socket) -> Http:
+    """Start the HTTP server on a socket that listens already."""
+    server = _Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=_DRAIN_SECONDS,
+        )
+    )
+    task = parts.add("HTTP server", server.serve(sockets=[listener]))
+    stack.push_async_callback(_drain, server, task)
+    while not server.started:
+        if task.done():
+            await task
+        await asyncio.sleep(0.005)
+    host, port = listener.getsockname()[:2]
+    return http_endpoint(host, port)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its own signal handlers: stopping is ours."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def _drain(server: uvicorn.Server, task: asyncio.Task[None]) -> None:
+    server.should_exit = True
+    await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,151 @@
+"""`pgrecall up`: every part of a deployment in one process, until it is asked to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from contextlib import AsyncExitStack, suppress
+from datetime import datetime
+
+import structlog
+import uvloop
+
+from embedding import Embedder, EmbeddingError, QueryEmbeddings
+from embedding.backfill import Backfill
+from pgrecall import __version__
+from pgrecall.database import require_ready
+from pgrecall.deployment import Deployment
+from pgrecall.embedded import EmbeddedPostgres
+from pgrecall.embedders import configured_embedder
+from pgrecall.endpoints import Endpoints
+from pgrecall.first_agent import ensure_first_agent
+from pgrecall.fronts import start_gateway, start_http
+from pgrecall.http_app import build_app
+from pgrecall.parts import Parts
+from pgrecall.settings import Settings, unknown_variables
+from pgrecall.sockets import listen
+from pgrecall.start_text import say_running
+from pgrecall.state_folder import StateFolder
+from pgrecall.supervision import keep_running
+from pgrecall.upstream import upstream_of
+from sql.migrate import migrate
+from sql.pool import Pool, create_pool
+from sql.recall_log import RecallLog
+from sql.store import MemoryStore
+
+log = structlog.get_logger(__name__)
+
+_POOL_SIZE = 20
+_POOL_CLOSE_SECONDS = 5.0
+
+
+def run(settings: Settings) -> None:
+    """Run until SIGTERM or SIGINT; raises PgrecallError when a part can't start, or dies."""
+    uvloop.run(_serve(settings))
+
+
+async def _serve(settings: Settings) -> None:
+    for variable in unknown_variables():
+        log.warning("no such setting", variable=variable)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    state = StateFolder(settings.state_dir)
+    with state.claim():
+        async with AsyncExitStack() as stack:
+            starting = asyncio.create_task(_start(stack, settings, state))
+            if (parts := await _unless_stopped(starting, stop)) is not None:
+                await parts.run_until(stop)
+                log.info("stopping")
+
+
+async def _unless_stopped(starting: asyncio.Task[Parts], stop: asyncio.Event) -> Parts | None:
+    """Return the started parts; None, with all undone, when asked to stop before."""
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if starting.done():
+        return starting.result()
+    starting.cancel()
+    with suppress(asyncio.CancelledError):
+        await starting
+    return None
+
+
+async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) -> Parts:
+    """Start everything, the last to stop first, and announce it once all of it answers."""
+    started_at = datetime.now().astimezone().isoformat(timespec="seconds")
+    http_socket = listen(settings.http_host, settings.http_port, option="--http")
+    stack.callback(http_socket.close)
+    embedder = configured_embedder(settings)
+    if embedder is not None:
+        stack.push_async_callback(embedder.close)
+        warming = asyncio.create_task(_warm(embedder))
+        stack.callback(warming.cancel)
+    postgres, dsn = await _open_database(stack, settings, state)
+    await migrate(dsn)
+    pool = await create_pool(dsn, min_size=2, max_size=_POOL_SIZE)
+    stack.push_async_callback(_close_pool, pool)
+    first = await ensure_first_agent(pool, state)
+    parts = await stack.enter_async_context(Parts())
+    if postgres is not None:
+        parts.add("embedded Postgres", keep_running(postgres))
+    if embedder is not None:
+        parts.add("back-fill worker", Backfill(pool, embedder).run())
+    deployment = Deployment(
+        settings=settings,
+        state=state,
+        dsn=dsn,
+        pool=pool,
+        upstream=await upstream_of(dsn, pool),
+        queries=QueryEmbeddings(embedder),
+        model=embedder.model if embedder else None,
+    )
+    recalls = RecallLog(pool)
+    parts.add("recall log", recalls.run())
+    store = MemoryStore(pool, deployment.queries, recalls)
+    http = await start_http(stack, parts, build_app(deployment, store), http_socket)
+    gateway = await start_gateway(stack, parts, deployment)
+    endpoints = Endpoints(
+        version=__version__,
+        pid=os.getpid(),
+        started_at=started_at,
+        gateway=gateway,
+        http=http,
+        rest=f"{http.url}/v1",
+        mcp=f"{http.url}/mcp",
+    )
+    stack.callback(state.endpoints_file.unlink, missing_ok=True)
+    endpoints.write(state)
+    say_running(endpoints, first)
+    return parts
+
+
+async def _open_database(
+    stack: AsyncExitStack, settings: Settings, state: StateFolder
+) -> tuple[EmbeddedPostgres | None, str]:
+    if settings.database_dsn:
+        await require_ready(settings.database_dsn)
+        return None, settings.database_dsn
+    postgres = EmbeddedPostgres(state)
+    await postgres.start()
+    stack.push_async_callback(postgres.stop)
+    return postgres, postgres.app_dsn
+
+
+async def _warm(embedder: Embedder) -> None:
+    """Load the model before the first query needs it."""
+    try:
+        await embedder.embed_queries(["warm up"])
+    except EmbeddingError as error:
+        log.warning("no embeddings for now; recall has its lexical leg", reason=str(error))
+
+
+async def _close_pool(pool: Pool) -> None:
+    try:
+        async with asyncio.timeout(_POOL_CLOSE_SECONDS):
+            await pool.close()
+    except TimeoutError:
+        pool.terminate()

@@ -1,0 +1,38 @@
+"""Where the gateway finds Postgres, told from the database's connection string."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+
+from gateway.config import Upstream
+from sql.pool import Pool
+
+_VERIFYING = {"verify-ca", "verify-full"}
+
+
+async def upstream_of(dsn: str, pool: Pool) -> Upstream:
+    """Return what the connection string names; with TLS when our own connections have it."""
+    from psycopg.conninfo import conninfo_to_dict
+
+    told = conninfo_to_dict(dsn)
+    row = await pool.fetchrow(
+        "SELECT current_database()::text AS database, coalesce(ssl, false) AS ssl"
+        " FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+    )
+    assert row is not None
+    host = str(told.get("host") or "localhost").split(",")[0]
+    port = int(str(told.get("port") or 5432).split(",")[0])
+    tls = _tls(told) if row["ssl"] and not host.startswith("/") else None
+    return Upstream(host=host, port=port, database=row["database"], tls=tls)
+
+
+def _tls(told: Mapping[str, object]) -> ssl.SSLContext:
+    """Check what libpq would check: nothing at `require`, the chain at verify-ca, the name too."""
+    mode = str(told.get("sslmode") or "prefer")
+    root = told.get("sslrootcert")
+    context = ssl.create_default_context(cafile=str(root) if root and root != "system" else None)
+    context.check_hostname = mode == "verify-full"
+    if mode not in _VERIFYING:
+        context.verify_mode = ssl.CERT_NONE
+    return context
