@@ -36,10 +36,10 @@ FROM recall('customer asked for a refund', k => 8, tags => '{customer}',
 GROUP BY entity ORDER BY 2 DESC, 3 DESC LIMIT 5;"""
 
 _CORRECTED = """\
-SELECT 'today' AS asked_for, version, content
+SELECT 'today' AS asked_for, version, substring(content FROM 'listens on port \\d+') AS answer
 FROM recall('which port does the bastion use', k => 1)
 UNION ALL
-SELECT '60 days ago', version, content
+SELECT '60 days ago', version, substring(content FROM 'listens on port \\d+')
 FROM recall('which port does the bastion use', k => 1, as_of => now() - interval '60 days');"""
 
 _OVERVIEW = """\

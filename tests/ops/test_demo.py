@@ -65,7 +65,7 @@ def test_the_demo_recalls_through_psql_a_driver_rest_and_mcp(
     assert "('Как вернуть деньги клиенту', 'billing')" in driver
     assert "Halcyon Bikes" in grouped
     assert re.search(r"today .* 49222", corrected)
-    assert re.search(r"60 days ago .* port 22\.", corrected)
+    assert re.search(r"60 days ago .* port 22$", corrected, re.MULTILINE)
     assert '"What ERR-4012 means"' in rest
     assert re.search(r"grace +\| +Rollback drill", mcp)
 
