@@ -7,7 +7,9 @@ can be taken for one sent over TLS (CVE-2021-23214).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -63,18 +65,29 @@ class Unanswerable(Exception):
 async def _requests(connection: socket.socket, tls: ServerTls | None) -> Opened:
     channel = await _plain(connection)
     asked: set[type] = set()
-    while True:
-        packet = await _packet(channel)
-        if isinstance(packet, CancelRequest | StartupMessage):
-            return Opened(channel, packet, None)
-        if type(packet) in asked:
-            raise Unanswerable(channel, ProtocolViolation("unsupported frontend protocol"))
-        asked.add(type(packet))
-        if isinstance(packet, GSSENCRequest) or tls is None:
-            channel.write(b"N")
-            continue
-        assert isinstance(packet, SSLRequest)
-        return await _read(await _upgraded(channel, tls), tls)
+    with _dropped_on_failure(channel):
+        while True:
+            packet = await _packet(channel)
+            if isinstance(packet, CancelRequest | StartupMessage):
+                return Opened(channel, packet, None)
+            if type(packet) in asked:
+                raise Unanswerable(channel, ProtocolViolation("unsupported frontend protocol"))
+            asked.add(type(packet))
+            if isinstance(packet, GSSENCRequest) or tls is None:
+                channel.write(b"N")
+                continue
+            return await _read(await _upgraded(channel, tls), tls)
+
+
+@contextlib.contextmanager
+def _dropped_on_failure(channel: Channel) -> Iterator[None]:
+    try:
+        yield
+    except Unanswerable:
+        raise
+    except BaseException:
+        channel.transport.abort()
+        raise
 
 
 async def _upgraded(channel: Channel, tls: ServerTls) -> Channel:
@@ -120,7 +133,8 @@ async def _over_tls(connection: socket.socket, tls: ServerTls) -> Channel:
 
 
 async def _read(channel: Channel, tls: ServerTls) -> Opened:
-    packet = await _packet(channel)
+    with _dropped_on_failure(channel):
+        packet = await _packet(channel)
     if isinstance(packet, CancelRequest | StartupMessage):
         return Opened(channel, packet, tls.channel_binding)
     raise Unanswerable(channel, ProtocolViolation("unsupported frontend protocol"))

@@ -72,11 +72,11 @@ class Sessions:
         except Unanswerable as error:
             violation = error.violation
             self._refuse(error.channel, BadProtocol(str(violation), sqlstate=violation.sqlstate))
-        except (ChannelClosed, OSError):
-            _close(opened, connection)
         except TimeoutError:
             if opened is not None:
                 self._refuse(opened.channel, LoginTooSlow())
+            _close(opened, connection)
+        except (ChannelClosed, OSError):
             _close(opened, connection)
 
     async def _log_in(self, opened: Opened, asked: StartupMessage, address: str) -> None:
