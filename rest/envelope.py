@@ -46,7 +46,7 @@ class Envelope:
         async def sealed(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status = int(message["status"])  # an HTTPStatus of some
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-Id"] = request_id
                 for name, value in _SAFE_HEADERS.items():

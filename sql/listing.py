@@ -14,7 +14,7 @@ from sql.acting import read
 from sql.agents import Agent
 from sql.loader import queries
 from sql.pool import Pool
-from sql.records import Input, Kind, Memory, Name, Share, Tags
+from sql.records import Input, Kind, Memory, Name, Share, Tags, Time
 
 _QUERIES: Final = queries("listing")
 _PAST_EVERY_ID: Final = UUID(int=2**128 - 1)
@@ -51,9 +51,9 @@ class ListQuery(Input):
     """Only what this agent wrote."""
     thread: Name | None = None
     """Only this conversation or task."""
-    since: datetime | None = None
+    since: Time | None = None
     """Only what happened at or after this time."""
-    until: datetime | None = None
+    until: Time | None = None
     """Only what happened before this time."""
     min_importance: Share = 0
     """Only memories at least this important."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Literal, NewType, Protocol
 from uuid import UUID
 
@@ -88,6 +88,19 @@ def _as_written(value: float) -> float:
 Real = Annotated[float, AfterValidator(_as_written)]
 
 
+def _in_utc(time: datetime) -> datetime:
+    """Return the time in UTC, which is meant where no zone was named."""
+    try:
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    except OverflowError as error:
+        raise ValueError("must be in the years 1 to 9999") from error
+
+
+Time = Annotated[datetime, AfterValidator(_in_utc)]
+# Long enough for anybody, and what expires is a time that Python can tell.
+LONGEST_TTL: Final = timedelta(days=365_000)
+
+
 class Input(BaseModel):
     """What a caller sends: unknown fields are refused, descriptions stand below the fields."""
 
@@ -130,13 +143,13 @@ class NewMemory(Input):
     """The conversation or task that it is a turn of."""
     source: Annotated[Text, Field(max_length=2000)] | None = None
     """Where it comes from: a URL, a file, a person."""
-    event_at: datetime | None = None
+    event_at: Time | None = None
     """When it happened, if not now."""
-    valid_from: datetime | None = None
+    valid_from: Time | None = None
     """When it began to be true."""
-    valid_until: datetime | None = None
+    valid_until: Time | None = None
     """When it stops being true; recall leaves it out from then on."""
-    ttl: timedelta | None = None
+    ttl: Annotated[timedelta, Field(gt=timedelta(0), le=LONGEST_TTL)] | None = None
     """How long to keep it, as an ISO 8601 duration such as P30D."""
     metadata: Annotated[dict[str, Any], AfterValidator(storable_json)] = {}
     """Anything else, as a JSON object."""
@@ -157,11 +170,11 @@ class RecallQuery(Input):
     """Only memories about this entity."""
     tags: Tags | None = None
     """Only memories that carry all of these tags."""
-    since: datetime | None = None
+    since: Time | None = None
     """Only what happened at or after this time."""
-    until: datetime | None = None
+    until: Time | None = None
     """Only what happened before this time."""
-    as_of: datetime | None = None
+    as_of: Time | None = None
     """Answer as it stood at this time."""
     min_importance: Share = 0
     """Only memories at least this important."""
