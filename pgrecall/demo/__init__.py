@@ -46,4 +46,6 @@ async def _play(story: Story) -> None:
         for scene in scenes.ALL:
             await scene(story, cast)
         seconds = time.monotonic() - began_at
-    story.note(f"\n{seconds:.0f} s; the folder of this demo is gone. Yours: pgrecall up")
+    story.note(
+        f"\nDone in {seconds:.0f} s; nothing is left of it. A memory of your own: pgrecall up"
+    )

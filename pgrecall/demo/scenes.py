@@ -48,14 +48,14 @@ FROM memories GROUP BY space ORDER BY space;"""
 
 _NEWEST = "SELECT agent, title, created_at::time(0) FROM memories ORDER BY created_at DESC LIMIT 1;"
 
+_SPACE_OPTIONS = " ".join(f"--space {space}" for space in SPACES)
+
 _JQ = ".results[] | [.rank, .space, .title]"
 
 _DRILL = {
-    "content": "Rollback drill: 3 min 40 s from alarm to green. Argo was paused first.",
     "title": "Rollback drill",
+    "content": "From alarm to green in 3 min 40 s; Argo was paused first.",
     "space": "infra",
-    "kind": "episodic",
-    "entity": "helm",
 }
 _DRILL_QUESTION = {"query": "what comes first in a rollback", "k": 3}
 
@@ -108,8 +108,10 @@ async def headline(story: Story, cast: Cast) -> None:
 async def remember(story: Story, cast: Cast) -> None:
     """Let the agents remember the sample over REST."""
     story.chapter("Four agents remember, over REST")
-    spaces = " ".join(f"--space {space}" for space in SPACES)
-    story.command("$", f"pgrecall agent add ada {spaces}   # likewise grace, linus, dasha")
+    story.command(
+        "$",
+        f"for agent in {' '.join(AGENTS)}; do\n  pgrecall agent add $agent {_SPACE_OPTIONS}\ndone",
+    )
     story.command(
         "$",
         _curl(
@@ -152,8 +154,7 @@ async def _embedded(story: Story, stage: Stage, total: int) -> None:
 async def ask_from_psql(story: Story, cast: Cast) -> None:
     """Recall with a literal."""
     story.chapter("psql: the gateway embeds the text on its way to Postgres")
-    spaces = " ".join(f"--space {space}" for space in SPACES)
-    story.command("$", f"pgrecall agent add analyst --sql --reader {spaces}")
+    story.command("$", f"pgrecall agent add analyst --sql --reader \\\n  {_SPACE_OPTIONS}")
     story.command("$", f"psql {cast.psql_url}")
     for statement in (_OVERVIEW, _BILLING):
         await _show(story, cast, statement)
