@@ -74,8 +74,10 @@ def _storable_children(node: Any) -> Iterable[Any]:
     return ()
 
 
-Text = Annotated[str, AfterValidator(storable)]
-Name = Annotated[Text, AfterValidator(not_blank), Field(min_length=1, max_length=200)]
+# Lengths stand before these, so that pydantic still knows them for a string's.
+Storable: Final = AfterValidator(storable)
+NotBlank: Final = AfterValidator(not_blank)
+Name = Annotated[str, Field(min_length=1, max_length=200), Storable, NotBlank]
 Tags = Annotated[list[Name], Field(max_length=100)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -113,7 +115,7 @@ class NewMemory(Input):
     """What remember() takes. `space` left out is the agent's own space."""
 
     content: Annotated[
-        Text, AfterValidator(not_blank), Field(min_length=1, max_length=MAX_CONTENT_CHARACTERS)
+        str, Field(min_length=1, max_length=MAX_CONTENT_CHARACTERS), Storable, NotBlank
     ]
     """The fact itself, in words that stand alone: names and dates in full, no "it" or "today"."""
     space: Name | None = None
@@ -121,7 +123,7 @@ class NewMemory(Input):
     kind: Kind = "semantic"
     """episodic: what happened; semantic: a fact; procedural: how to do something; resource: a
     pointer to a file or page; strategic: a plan or decision; identity: who somebody is."""
-    title: Annotated[Text, Field(max_length=500)] | None = None
+    title: Annotated[str, Field(max_length=500), Storable] | None = None
     """A short heading."""
     entity: Name | None = None
     """The one person, system or thing that it is about."""
@@ -141,7 +143,7 @@ class NewMemory(Input):
     """Exempt from fading and tidying."""
     thread: Name | None = None
     """The conversation or task that it is a turn of."""
-    source: Annotated[Text, Field(max_length=2000)] | None = None
+    source: Annotated[str, Field(max_length=2000), Storable] | None = None
     """Where it comes from: a URL, a file, a person."""
     event_at: Time | None = None
     """When it happened, if not now."""
@@ -158,7 +160,7 @@ class NewMemory(Input):
 class RecallQuery(Input):
     """What recall() takes. `space` left out asks every space that the agent may see."""
 
-    query: Annotated[Text, Field(max_length=MAX_CONTENT_CHARACTERS)]
+    query: Annotated[str, Field(max_length=MAX_CONTENT_CHARACTERS), Storable]
     """A question or a few words, in any language."""
     k: Annotated[int, Field(ge=1, le=100)] = 10
     """How many memories to return."""
