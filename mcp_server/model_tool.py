@@ -27,7 +27,7 @@ class _Metadata(FuncMetadata):
         try:
             return self.arg_model.model_validate(given).model_dump_one_level()
         except ValidationError as error:
-            failed = {entry["loc"][0] for entry in error.errors()}
+            failed = {str(entry["loc"][0]) for entry in error.errors()}
             parsed = self.pre_parse_json({name: given[name] for name in failed & given.keys()})
             if parsed.items() <= given.items():
                 raise

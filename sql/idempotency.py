@@ -46,7 +46,7 @@ async def remember_once(
             kept = await connection.fetchrow(_QUERIES["find"], own_space, key_hash)
             return await _replayed(connection, agent, kept, request_hash)
         await act_as(connection, agent)
-        written = await write(connection, memories)
+        written = await write(connection, agent, memories)
         await act_as_app(connection)
         await connection.execute(
             *(_QUERIES["keep"], own_space, key_hash),

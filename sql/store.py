@@ -50,7 +50,7 @@ class MemoryStore:
     async def remember_many(self, agent: Agent, memories: Sequence[NewMemory]) -> list[Remembered]:
         """Store memories in one transaction; the answers stand in the same order."""
         async with acting(self._pool, agent) as connection:
-            return await write(connection, memories)
+            return await write(connection, agent, memories)
 
     async def recall(self, agent: Agent, query: RecallQuery) -> RecallAnswer:
         """Return the memories that answer a text, best first."""

@@ -7,6 +7,8 @@ from typing import Final
 
 import asyncpg
 
+from sql.agents import Agent
+from sql.errors import Forbidden
 from sql.loader import queries
 from sql.pool import Connection
 from sql.records import NewMemory, Remembered
@@ -14,8 +16,12 @@ from sql.records import NewMemory, Remembered
 _QUERIES: Final = queries("memories")
 
 
-async def write(connection: Connection, memories: Sequence[NewMemory]) -> list[Remembered]:
+async def write(
+    connection: Connection, agent: Agent, memories: Sequence[NewMemory]
+) -> list[Remembered]:
     """Store the memories; the answers stand in the same order."""
+    if agent.reader:  # Postgres refuses too, in words about a function
+        raise Forbidden(f'agent "{agent.name}" only reads', sqlstate="42501")
     drafts = [memory.model_dump(mode="json", exclude_none=True) for memory in memories]
     written = await connection.fetch(_QUERIES["remember_many"], drafts)
     # A statement of its own: the one that writes does not see what it wrote.
