@@ -12,15 +12,17 @@ from functools import partial
 from socket import socket
 
 import uvicorn
-from fastapi import FastAPI
 
 from gateway.server import serve as serve_gateway
-from pgrecall.deployment import Deployment, gateway_config
+from pgrecall.deployment import Deployment
+from pgrecall.embedded import DATABASE
 from pgrecall.endpoints import Gateway, Http, http_endpoint
 from pgrecall.errors import SettingsError
 from pgrecall.gateway_workers import start_workers
+from pgrecall.http_app import build_app
 from pgrecall.parts import Parts
 from pgrecall.sockets import listen, port_in_use
+from pgrecall.upstream import gateway_config, upstream_of
 from sql.logins import login_secret
 
 _DRAIN_SECONDS = 10
@@ -32,9 +34,10 @@ async def start_gateway(stack: AsyncExitStack, parts: Parts, deployment: Deploym
     processes = settings.gateway_workers or os.cpu_count() or 1
     if processes > 1:  # sharing the port, we would not notice a stranger who has it
         listen(settings.gateway_host, settings.gateway_port, option="--gateway").close()
+    upstream = await upstream_of(deployment.dsn, deployment.pool)
     config = gateway_config(
         settings,
-        deployment.upstream,
+        upstream,
         port=settings.gateway_port,
         mock_secret=deployment.state.secrets["mock"].encode(),
         many=processes > 1,
@@ -58,16 +61,18 @@ async def start_gateway(stack: AsyncExitStack, parts: Parts, deployment: Deploym
     return Gateway(
         host=settings.gateway_host,
         port=gateway.port,
-        database=deployment.upstream.database or "memory",
+        database=upstream.database or DATABASE,
         tls=config.tls is not None,
     )
 
 
-async def start_http(stack: AsyncExitStack, parts: Parts, app: FastAPI, listener: socket) -> Http:
+async def start_http(
+    stack: AsyncExitStack, parts: Parts, deployment: Deployment, listener: socket
+) -> Http:
     """Start the HTTP server on a socket that listens already."""
     server = _Server(
         uvicorn.Config(
-            app,
+            build_app(deployment),
             log_config=None,
             access_log=False,
             server_header=False,

@@ -18,13 +18,13 @@ import uvloop
 
 from embedding import QueryEmbeddings
 from gateway.server import serve
-from pgrecall.deployment import Deployment, gateway_config
+from pgrecall.deployment import Deployment
 from pgrecall.embedders import configured_embedder
 from pgrecall.errors import ComponentDied
 from pgrecall.logs import configure_logging
 from pgrecall.parts import Parts
 from pgrecall.settings import load_settings
-from pgrecall.upstream import upstream_of
+from pgrecall.upstream import gateway_config, upstream_of
 from sql.logins import login_secret
 from sql.pool import create_pool
 

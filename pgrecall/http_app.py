@@ -13,12 +13,11 @@ from pgrecall.settings import is_loopback
 from rest.app import create_app
 from rest.guards import LOOPBACK_HOSTS
 from sql.agents import agent_for_token
-from sql.store import MemoryStore
 
 
-def build_app(deployment: Deployment, store: MemoryStore) -> FastAPI:
+def build_app(deployment: Deployment) -> FastAPI:
     """Return the app; what it was handed stays open when it stops."""
-    settings, pool = deployment.settings, deployment.pool
+    settings, pool, store = deployment.settings, deployment.pool, deployment.store
     # Only this machine's own names, so that no web page reaches us under a name of its making.
     hosts = LOOPBACK_HOSTS if is_loopback(settings.http_host) else ("*",)
     server = create_server(

@@ -7,6 +7,7 @@ import os
 import signal
 from contextlib import AsyncExitStack, suppress
 from datetime import datetime
+from importlib import import_module
 
 import structlog
 import uvloop
@@ -20,15 +21,12 @@ from pgrecall.embedded import EmbeddedPostgres
 from pgrecall.embedders import configured_embedder
 from pgrecall.endpoints import Endpoints
 from pgrecall.first_agent import ensure_first_agent
-from pgrecall.fronts import start_gateway, start_http
-from pgrecall.http_app import build_app
 from pgrecall.parts import Parts
 from pgrecall.settings import Settings, unknown_variables
 from pgrecall.sockets import listen
 from pgrecall.start_text import say_running
 from pgrecall.state_folder import StateFolder
 from pgrecall.supervision import keep_running
-from pgrecall.upstream import upstream_of
 from sql.migrate import migrate
 from sql.pool import Pool, create_pool
 from sql.recall_log import RecallLog
@@ -84,8 +82,7 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
         stack.push_async_callback(embedder.close)
         warming = asyncio.create_task(_warm(embedder))
         stack.callback(warming.cancel)
-    postgres, dsn = await _open_database(stack, settings, state)
-    await migrate(dsn)
+    postgres, dsn = await _open_while_importing(stack, settings, state)
     pool = await create_pool(dsn, min_size=2, max_size=_POOL_SIZE)
     stack.push_async_callback(_close_pool, pool)
     first = await ensure_first_agent(pool, state)
@@ -94,19 +91,21 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
         parts.add("embedded Postgres", keep_running(postgres))
     if embedder is not None:
         parts.add("back-fill worker", Backfill(pool, embedder).run())
+    recalls = RecallLog(pool)
+    parts.add("recall log", recalls.run())
+    queries = QueryEmbeddings(embedder)
     deployment = Deployment(
         settings=settings,
         state=state,
         dsn=dsn,
         pool=pool,
-        upstream=await upstream_of(dsn, pool),
-        queries=QueryEmbeddings(embedder),
+        queries=queries,
+        store=MemoryStore(pool, queries, recalls),
         model=embedder.model if embedder else None,
     )
-    recalls = RecallLog(pool)
-    parts.add("recall log", recalls.run())
-    store = MemoryStore(pool, deployment.queries, recalls)
-    http = await start_http(stack, parts, build_app(deployment, store), http_socket)
+    from pgrecall.fronts import start_gateway, start_http
+
+    http = await start_http(stack, parts, deployment, http_socket)
     gateway = await start_gateway(stack, parts, deployment)
     endpoints = Endpoints(
         version=__version__,
@@ -118,9 +117,23 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
         mcp=f"{http.url}/mcp",
     )
     stack.callback(state.endpoints_file.unlink, missing_ok=True)
-    endpoints.write(state)
     say_running(endpoints, first)
+    endpoints.write(state)
     return parts
+
+
+async def _open_while_importing(
+    stack: AsyncExitStack, settings: Settings, state: StateFolder
+) -> tuple[EmbeddedPostgres | None, str]:
+    """Open the database, and import the fronts, a second's work, while Postgres starts."""
+    opening = asyncio.create_task(_open_database(stack, settings, state))
+    try:
+        await asyncio.to_thread(import_module, "pgrecall.fronts")
+        return await opening
+    except BaseException:
+        opening.cancel()
+        await asyncio.gather(opening, return_exceptions=True)
+        raise
 
 
 async def _open_database(
@@ -128,10 +141,12 @@ async def _open_database(
 ) -> tuple[EmbeddedPostgres | None, str]:
     if settings.database_dsn:
         await require_ready(settings.database_dsn)
+        await migrate(settings.database_dsn)
         return None, settings.database_dsn
     postgres = EmbeddedPostgres(state)
     await postgres.start()
     stack.push_async_callback(postgres.stop)
+    await migrate(postgres.app_dsn)
     return postgres, postgres.app_dsn
 
 

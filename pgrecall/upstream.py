@@ -1,11 +1,12 @@
-"""Where the gateway finds Postgres, told from the database's connection string."""
+"""What the gateway is told: where it listens, and where it finds Postgres."""
 
 from __future__ import annotations
 
 import ssl
 from collections.abc import Mapping
 
-from gateway.config import Upstream
+from gateway.config import GatewayConfig, Tls, Upstream
+from pgrecall.settings import Settings
 from sql.pool import Pool
 
 _VERIFYING = {"verify-ca", "verify-full"}
@@ -36,3 +37,18 @@ def _tls(told: Mapping[str, object]) -> ssl.SSLContext:
     if mode not in _VERIFYING:
         context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def gateway_config(
+    settings: Settings, upstream: Upstream, *, port: int, mock_secret: bytes, many: bool
+) -> GatewayConfig:
+    """Return the configuration of one process of the gateway, which may be one of `many`."""
+    certificate, key = settings.gateway_tls_cert, settings.gateway_tls_key
+    return GatewayConfig(
+        upstream=upstream,
+        host=settings.gateway_host,
+        port=port,
+        tls=Tls(certificate, key) if certificate and key else None,
+        reuse_port=many,
+        mock_secret=mock_secret,
+    )
