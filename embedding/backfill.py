@@ -59,6 +59,7 @@ class Backfill:
                 await self.use_model()
                 async with self._listening() as (wake, listener):
                     while not listener.is_closed():
+                        _stop_if_cancelled()
                         wake.clear()
                         if await self.drain() or not self.backlog:
                             self.trouble = None
@@ -69,6 +70,7 @@ class Backfill:
             except Exception as error:
                 log.exception("back-fill failed")
                 self.trouble = type(error).__name__
+            _stop_if_cancelled()
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
@@ -87,6 +89,7 @@ class Backfill:
         stored = 0
         while claimed := await self._claim():
             stored += await self._embed(claimed)
+            _stop_if_cancelled()
             if monotonic() - self._counted_at > BACKLOG_SECONDS:
                 await self._count()
         await self._count()
@@ -164,3 +167,10 @@ async def _set_within(event: asyncio.Event, seconds: float) -> bool:
             return await event.wait()
     except TimeoutError:
         return False
+
+
+def _stop_if_cancelled() -> None:
+    """Raise what asyncpg may have swallowed: before Python 3.12 asyncio.wait_for loses a cancel."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
