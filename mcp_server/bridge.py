@@ -31,6 +31,7 @@ async def run_bridge(url: str, token: str) -> None:
     async with (
         httpx2.AsyncClient(headers=headers, timeout=_TIMEOUT) as http,
         stdio_server() as (from_client, to_client),
+        to_client,  # its writer goes on until the stream is closed, and the process with it
         streamable_http_client(url, http_client=http) as (from_server, to_server),
         anyio.create_task_group() as tasks,
     ):
