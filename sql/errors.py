@@ -91,7 +91,12 @@ def translated() -> Iterator[None]:
         yield
     except asyncpg.PostgresError as error:
         raise from_postgres(error) from error
-    except (OSError, asyncpg.InterfaceError, TimeoutError) as error:
+    except (
+        OSError,
+        TimeoutError,
+        asyncpg.InterfaceError,
+        asyncpg.InternalClientError,  # the server ended the session between two of our messages
+    ) as error:
         raise Unavailable(
             "the database can't be reached", sqlstate="08006", detail=str(error)
         ) from error
