@@ -79,15 +79,18 @@ def test_the_demo_prints_plain_lines_without_a_terminal(played: tuple[int, str, 
     assert "\r" not in played[1]
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("whole_group", [False, True], ids=["SIGTERM", "Ctrl-C"])
 def test_a_stopped_demo_stops_everything_and_removes_its_folder(
-    tmp_path: Path, stop: signal.Signals
+    tmp_path: Path, whole_group: bool
 ) -> None:
     with running_demo(tmp_path, PGRECALL_EMBEDDER="none") as process:
         assert process.stdout is not None
         first_line = process.stdout.readline()
         assert first_line.startswith("pgrecall "), first_line + process.stdout.read()
-        process.send_signal(stop)
+        if whole_group:  # as a terminal does it
+            os.killpg(process.pid, signal.SIGINT)
+        else:
+            process.terminate()
         output = process.stdout.read()
     assert process.returncode not in (0, None)
     assert "Traceback" not in output

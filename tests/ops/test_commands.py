@@ -1,0 +1,138 @@
+"""Commands without a running `up`: they start the database themselves."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.ops.processes import environment, pgrecall, running_up
+
+
+class McpProcess:
+    """A `pgrecall mcp`, as an MCP client starts it."""
+
+    def __init__(self, state_dir: Path, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "pgrecall", "mcp", *arguments],
+            env=environment(state_dir, {}),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self._ids = count(1)
+        self.ask(
+            "initialize",
+            protocolVersion="2025-06-18",
+            capabilities={},
+            clientInfo={"name": "test", "version": "1"},
+        )
+        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
+        number = next(self._ids)
+        self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters})
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            answer = json.loads(line)  # nothing but the protocol stands on standard output
+            if answer.get("id") == number:
+                result: dict[str, Any] = answer["result"]
+                return result
+        raise AssertionError("the server went away")
+
+    def call(self, tool: str, **arguments: Any) -> str:
+        result = self.ask("tools/call", name=tool, arguments=arguments)
+        assert not result.get("isError"), result
+        return json.dumps(result, ensure_ascii=False)
+
+    def close(self) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        status = self.process.wait(30)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return status
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+
+@contextmanager
+def mcp(state_dir: Path, *arguments: str) -> Iterator[McpProcess]:
+    client = McpProcess(state_dir, *arguments)
+    try:
+        yield client
+    finally:
+        if client.process.poll() is None:
+            client.close()
+
+
+@pytest.fixture
+def state_dir(temporary_folder: Path) -> Path:
+    return temporary_folder / "state"
+
+
+def test_a_remembered_text_is_recalled(state_dir: Path) -> None:
+    pgrecall(state_dir, "remember", "The bastion listens on 49222", "--entity", "bastion")
+    found = pgrecall(state_dir, "recall", "bastion", "--json")
+    assert json.loads(found.stdout)["results"][0]["content"] == "The bastion listens on 49222"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["remember", ""], "content: "),
+        (["remember", "  "], "content: "),
+        (["remember", "x", "--kind", "vague"], "kind: "),
+        (["remember", "x" * 100_001], "content: "),
+        (["recall", "x", "-k", "0"], "k: "),
+        (["agent", "add", "Bad Name"], "can't be an agent's name"),
+        (["agent", "remove", "nobody"], 'no agent "nobody"'),
+        (["env"], "nothing runs over the state folder"),
+        (["up", "--embedder", "magic"], "--embedder: "),
+        (["up", "--gateway-host", "0.0.0.0"], "only with TLS"),
+    ],
+)
+def test_bad_input_is_refused_in_words(state_dir: Path, arguments: list[str], told: str) -> None:
+    result = pgrecall(state_dir, *arguments, expect=2 if arguments[0] == "up" else 1)
+    assert result.stderr.count("error: ") == 1
+    assert told in result.stderr
+
+
+def test_mcp_starts_the_database_and_stops_it_with_its_client(state_dir: Path) -> None:
+    with mcp(state_dir) as client:
+        client.call("remember", content="The bastion listens on 49222")
+        assert "49222" in client.call("recall", query="bastion")
+        assert client.close() == 0
+    assert not (state_dir / "postgres" / "postmaster.pid").exists()
+
+
+def test_two_mcp_clients_share_one_database_which_outlives_the_first(state_dir: Path) -> None:
+    with mcp(state_dir) as first:
+        first.call("remember", content="The bastion listens on 49222")
+        with mcp(state_dir) as second:
+            assert "49222" in second.call("recall", query="bastion")
+            first.close()
+            second.call("remember", content="The relay listens on 25")
+            assert "relay" in second.call("recall", query="relay")
+
+
+def test_mcp_beside_a_running_up_goes_through_it(state_dir: Path) -> None:
+    with running_up(state_dir) as up:
+        up.ready()
+        pgrecall(state_dir, "agent", "add", "claude")
+        with mcp(state_dir) as client:
+            client.call("remember", content="The bastion listens on 49222")
+        with mcp(state_dir, "--agent", "claude") as other:
+            assert "49222" not in other.call("recall", query="bastion")  # it is private
+        assert "49222" in pgrecall(state_dir, "recall", "bastion").stdout
