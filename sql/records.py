@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Literal, NewType, Protocol
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 AgentName = NewType("AgentName", str)
 QueryEmbedding = NewType("QueryEmbedding", str)
@@ -74,8 +74,13 @@ def _storable_children(node: Any) -> Iterable[Any]:
     return ()
 
 
-# Lengths stand before these, so that pydantic still knows them for a string's.
-Storable: Final = AfterValidator(storable)
+def _storable_if_text(value: Any) -> Any:
+    return storable(value) if isinstance(value, str) else value
+
+
+# Before pydantic's own look at the text, which has other words for a surrogate; and lengths stand
+# right after `str`, so that pydantic knows them for a string's.
+Storable: Final = BeforeValidator(_storable_if_text)
 NotBlank: Final = AfterValidator(not_blank)
 Name = Annotated[str, Field(min_length=1, max_length=200), Storable, NotBlank]
 Tags = Annotated[list[Name], Field(max_length=100)]
