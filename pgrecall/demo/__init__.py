@@ -21,7 +21,7 @@ __all__ = ["DemoFailed", "run_demo"]
 def run_demo(console: Console) -> None:
     """Play the demo on the console; nothing of it is left when this returns or raises.
 
-    Raises DemoFailed when a step doesn't work, KeyboardInterrupt on Ctrl-C and on SIGTERM.
+    Raises DemoFailed when a step doesn't work, KeyboardInterrupt when it is stopped by a signal.
     """
     try:
         asyncio.run(_stoppable(Story(console)))
@@ -32,7 +32,8 @@ def run_demo(console: Console) -> None:
 async def _stoppable(story: Story) -> None:
     task = asyncio.current_task()
     assert task is not None
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     try:
         await _play(story)
     except (psycopg.Error, httpx.HTTPError, MCPError, OSError) as error:

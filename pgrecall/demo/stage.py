@@ -75,7 +75,6 @@ async def _start(state: StateFolder, log: Path) -> Process:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            start_new_session=True,  # Ctrl-C is for the demo, which stops it in order
         )
 
 
