@@ -105,8 +105,8 @@ class Relay:
         except ProtocolViolation as error:
             self.end(BadProtocol(str(error), sqlstate=error.sqlstate))
             return
-        if len(pieces) == 1 and isinstance(pieces[0], bytes):
-            self._backend.write(pieces[0])
+        if len(pieces) == 1 and type(piece := pieces[0]) is bytes:
+            self._backend.write(piece)
         elif pieces:
             self._pass_on(pieces)
         if self._rewriter.blocked:

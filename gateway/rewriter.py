@@ -183,13 +183,15 @@ class Rewriter:
     # --- the client's messages
 
     def _query(self, chunk: bytes, start: int, stop: int) -> Spliced | None:
-        sent = self._statements.query()
+        statements = self._statements
         sql = chunk[start + HEADER_BYTES : stop - 1]
-        if self._statements.active:
-            self._statements.deallocate(sql)
+        if statements.active:
+            statements.deallocate(sql)
         if not mentions_memory(sql) or b"\x00" in sql:
+            statements.query()
             return None
         # In a simple query $1 can only belong to a PREPARE inside it.
+        sent = statements.spliced_query()
         return self._spliced(frontend.Query(sql), sent, parameters_after=None)
 
     def _parse(self, chunk: bytes, start: int, stop: int) -> Spliced | None:

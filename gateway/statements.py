@@ -80,6 +80,7 @@ class _Mark(Enum):
 
 Kind = TypeVar("Kind")
 _SYNC: Final = _Mark.SYNC
+_UNTOUCHED: Final = _Query()  # shared: a Query with nothing put in has no state of its own
 _Request = _Parse | _Query | _Close | _Describe | _Mark
 
 
@@ -103,7 +104,7 @@ class Statements:
     @property
     def unanswered(self) -> bool:
         """Whether a request still waits for its answer."""
-        return bool(self._sent)
+        return len(self._sent) > 0
 
     # --- the client's messages
 
@@ -115,8 +116,13 @@ class Statements:
         self._note(sent)
         return sent
 
-    def query(self) -> SentText:
+    def query(self) -> None:
         """Note a Query or a FunctionCall, which the server answers with one ReadyForQuery."""
+        if not self._skipping:
+            self._sent.append(_UNTOUCHED)
+
+    def spliced_query(self) -> SentText:
+        """Note a Query whose insertions the caller fills in."""
         sent = _Query()
         self._note(sent)
         return sent
@@ -218,8 +224,9 @@ class Statements:
     def ready(self) -> None:
         """Close the round that a Sync or Query asked for."""
         self._skipping = self._copying = False
-        while self._sent:
-            request = self._sent.popleft()
+        sent = self._sent
+        while sent:
+            request = sent.popleft()
             if request is _SYNC or isinstance(request, _Query):
                 break
 

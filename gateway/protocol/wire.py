@@ -236,29 +236,31 @@ class FrameWalker(Generic[Piece]):
                 return []
             chunk = bytes(self._held)
             self._held.clear()
-        stop = len(chunk)
-        position = self._passing
-        if position:
-            if position > stop:
-                self._passing -= stop
+        passing = self._passing
+        if passing:
+            if passing > len(chunk):
+                self._passing -= len(chunk)
                 return [chunk]
             self._passing = 0
-        return self._walk(chunk, position, stop)
+        return self._walk(chunk, passing)
 
-    def _walk(self, chunk: bytes, position: int, stop: int) -> list[bytes | Piece]:
+    def _walk(self, chunk: bytes, position: int) -> list[bytes | Piece]:
         pieces: list[bytes | Piece] = []
-        visitors = self._visitors
+        visitor_of = self._visitors.get
         limits = self._limits
+        stop = len(chunk)
+        last_header = stop - HEADER_BYTES
         passed = 0  # everything before it stands in `pieces` already
-        while stop - position >= HEADER_BYTES:
+        while position <= last_header:
             tag = chunk[position]
-            (length,) = _length(chunk, position + 1)
+            length = _length(chunk, position + 1)[0]
             if length < 4 or (limits is not None and length > limits[tag]):
                 raise ProtocolViolation("invalid message length")
             after = position + 1 + length
-            if tag in visitors:
+            visitor = visitor_of(tag)
+            if visitor is not None:
                 piece = (
-                    visitors[tag](chunk, position, after)
+                    visitor(chunk, position, after)
                     if after <= stop
                     else self._incomplete(chunk, position, length)
                 )

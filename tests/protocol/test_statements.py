@@ -150,7 +150,7 @@ def test_a_description_is_cut_only_for_the_statement_that_was_asked_for() -> Non
 
 def test_an_errors_position_refers_to_the_text_that_is_being_answered() -> None:
     statements = Statements()
-    first, second = statements.query(), statements.query()
+    first, second = statements.spliced_query(), statements.spliced_query()
     first.insertions, second.insertions = (), [Insertion(3, "x")]
     assert statements.text_in_error() == ()
     statements.ready()
