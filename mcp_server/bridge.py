@@ -37,6 +37,7 @@ async def run_bridge(url: str, token: str) -> None:
     async with (
         httpx.AsyncClient(headers=headers, timeout=_TIMEOUT) as http,
         stdio_server() as (from_client, to_client),
+        to_client,  # its writer goes on until the stream is closed, and the process with it
         anyio.create_task_group() as tasks,
     ):
         endpoint = _Endpoint(http, url)
