@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from itertools import pairwise
 
 from sentencepiece import SentencePieceProcessor
 
 from embedding.e5.protobuf import message
-from embedding.e5.weights import Vocabulary
+from embedding.e5.weights import BadModelFile, Vocabulary
 
 _NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3
 _SPACES = re.compile(" {2,}")
@@ -32,9 +32,15 @@ class Tokenizer:
 
 def sentencepiece_model(vocabulary: Vocabulary) -> bytes:
     """Return the vocabulary as a ModelProto of sentencepiece_model.proto."""
+    last = len(vocabulary.scores) - 1  # <mask>
+    kinds = bytearray([_NORMAL]) * (last + 1)
+    kinds[vocabulary.unknown] = _UNKNOWN
+    for special in (vocabulary.begin, vocabulary.end, vocabulary.pad, last):
+        kinds[special] = _CONTROL
+    scores = vocabulary.scores.astype("<f4").tobytes()
     model = bytearray()
-    for piece, score, kind in _pieces(vocabulary):
-        model += message((1, message((1, piece), (2, score), (3, kind))))
+    for index, (start, end) in enumerate(pairwise(vocabulary.offsets.tolist())):
+        model += _piece(vocabulary.text[start:end], scores[4 * index : 4 * index + 4], kinds[index])
     trainer = message(
         (3, 1),  # model_type: unigram
         (40, vocabulary.unknown),
@@ -48,11 +54,13 @@ def sentencepiece_model(vocabulary: Vocabulary) -> bytes:
     return bytes(model)
 
 
-def _pieces(vocabulary: Vocabulary) -> Iterator[tuple[bytes, float, int]]:
-    offsets = vocabulary.offsets
-    last = len(vocabulary.scores) - 1  # <mask>
-    kinds = dict.fromkeys((vocabulary.begin, vocabulary.end, vocabulary.pad, last), _CONTROL)
-    kinds[vocabulary.unknown] = _UNKNOWN
-    for index, score in enumerate(vocabulary.scores):
-        piece = vocabulary.text[offsets[index] : offsets[index + 1]]
-        yield piece, float(score), kinds.get(index, _NORMAL)
+def _piece(piece: bytes, score: bytes, kind: int) -> bytes:
+    """Return field 1 of the ModelProto: text, score and kind of a piece.
+
+    Written out, since there are 250,000 and message() takes a second for them; a length below
+    128 is a byte.
+    """
+    if len(piece) > 127 - 9:
+        raise BadModelFile("a piece of the vocabulary is too long")
+    inner = len(piece) + 9
+    return b"\x0a%c\x0a%c%b\x15%b\x18%c" % (inner, len(piece), piece, score, kind)
