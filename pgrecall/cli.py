@@ -45,6 +45,8 @@ def main() -> None:
     """Run the command; whatever goes wrong becomes a message and an exit code."""
     try:
         app()
+    except KeyboardInterrupt:
+        sys.exit(130)  # as a shell has it for SIGINT
     except Exception as error:  # the top: users get words, not tracebacks
         from pgrecall.console import say_error
 

@@ -180,16 +180,18 @@ class EmbeddedPostgres:
         folder.chmod(0o700)
 
     def _stop_orphan(self) -> None:
+        """Stop the server that a killed process of ours left, and don't mistake another for it."""
         data = self._state.postgres_folder
+        pid_file = data / "postmaster.pid"
         try:
-            pid = int((data / "postmaster.pid").read_text().split("\n", 1)[0])
-            process = psutil.Process(pid)
-            ours = process.cwd() == str(data.resolve()) and "postgres" in process.name()
-        except (FileNotFoundError, ValueError, psutil.Error):
+            process = psutil.Process(int(pid_file.read_text().split("\n", 1)[0]))
+        except (FileNotFoundError, ValueError, psutil.NoSuchProcess):
             return
-        if ours:
-            log.warning("stopping the Postgres that a killed process left behind", pid=pid)
+        if _works_in(process, data):
+            log.warning("stopping the Postgres that a killed process left behind", pid=process.pid)
             _stop_process(process, 60.0)
+        elif not any(_works_in(one, data) for one in psutil.process_iter()):
+            pid_file.unlink()  # the number went to a stranger, which Postgres would wait for
 
     def _initdb(self) -> None:
         """Make the data folder beside its place, so that a half-made one is never taken for it."""
@@ -354,6 +356,13 @@ def _provider(major: int) -> list[str]:
 def _environment() -> dict[str, str]:
     """Return the server's environment: ours could hold PG* settings and secrets."""
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
+
+
+def _works_in(process: psutil.Process, data: Path) -> bool:
+    try:
+        return "postgres" in process.name() and process.cwd() == str(data.resolve())
+    except psutil.Error:
+        return False
 
 
 def _last_lines(told: str, count: int = 5) -> str:

@@ -76,8 +76,13 @@ class Endpoints:
 
 def http_endpoint(host: str, port: int) -> Http:
     """Return the endpoint of an HTTP server that listens there."""
-    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return Http(host=host, port=port, url=f"http://{_bracketed(reachable)}:{port}")
+    host = reachable(host)
+    return Http(host=host, port=port, url=f"http://{_bracketed(host)}:{port}")
+
+
+def reachable(host: str) -> str:
+    """Return the address by which this machine reaches a server that listens on `host`."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
 
 
 @dataclass(frozen=True, slots=True)

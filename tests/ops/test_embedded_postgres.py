@@ -174,6 +174,18 @@ async def test_the_postgres_that_a_killed_process_left_behind_is_stopped_first(
         assert await run(postgres, "SELECT 1") == 1
 
 
+async def test_a_stale_pid_file_whose_number_went_to_a_stranger_does_not_matter(
+    temporary_folder: Path,
+) -> None:
+    folder = temporary_folder / "state"
+    async with started(folder):
+        pass
+    stale = [os.getpid(), folder / "postgres", 1, 5432, folder / "run", "", "1 1", "ready"]
+    (folder / "postgres" / "postmaster.pid").write_text("\n".join(map(str, stale)) + "\n")
+    async with started(folder) as postgres:
+        assert await run(postgres, "SELECT 1") == 1
+
+
 async def test_a_data_folder_of_another_major_is_refused_and_left_as_it_was(
     temporary_folder: Path,
 ) -> None:
