@@ -103,7 +103,13 @@ def _in_utc(time: datetime) -> datetime:
         raise ValueError("must be in the years 1 to 9999") from error
 
 
-Time = Annotated[datetime, AfterValidator(_in_utc)]
+def _no_number(value: Any) -> Any:
+    if isinstance(value, int | float):  # pydantic would guess whether seconds or milliseconds
+        raise ValueError("must be written as ISO 8601, not as a number")
+    return value
+
+
+Time = Annotated[datetime, BeforeValidator(_no_number), AfterValidator(_in_utc)]
 # Long enough for anybody, and what expires is a time that Python can tell.
 LONGEST_TTL: Final = timedelta(days=365_000)
 
@@ -156,7 +162,10 @@ class NewMemory(Input):
     """When it began to be true."""
     valid_until: Time | None = None
     """When it stops being true; recall leaves it out from then on."""
-    ttl: Annotated[timedelta, Field(gt=timedelta(0), le=LONGEST_TTL)] | None = None
+    ttl: (
+        Annotated[timedelta, Field(gt=timedelta(0), le=LONGEST_TTL), BeforeValidator(_no_number)]
+        | None
+    ) = None
     """How long to keep it, as an ISO 8601 duration such as P30D."""
     metadata: Annotated[dict[str, Any], AfterValidator(storable_json)] = {}
     """Anything else, as a JSON object."""
