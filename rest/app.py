@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from rest import errors, health, memories, recall
+from rest import docs, errors, health, memories, recall
 from rest.dependencies import Authenticate, Services
 from rest.envelope import Envelope
 from rest.guards import LOOPBACK_HOSTS, BodyLimit, HostGuard, RateLimit
@@ -57,7 +57,7 @@ def create_app(
         async with lifespan():
             yield
 
-    # The pages that FastAPI would serve load their scripts from elsewhere.
+    # FastAPI's own pages of documentation load their scripts from elsewhere: see rest.docs.
     app = FastAPI(
         title="pgrecall",
         version=version,
@@ -74,7 +74,7 @@ def create_app(
         embedder=embedder,
         metrics=metrics,
     )
-    for subject in (memories, recall, health):
+    for subject in (memories, recall, health, docs):
         app.include_router(subject.router)
     for path, endpoint in mounted.items():
         app.router.routes.append(Route(path, endpoint, include_in_schema=False))

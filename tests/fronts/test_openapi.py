@@ -83,6 +83,17 @@ async def test_the_document_is_served_and_names_refusals_as_problems(ada):
                     assert list(response["content"]) == ["application/problem+json"]
 
 
+async def test_the_page_of_documentation_shows_every_route_and_loads_nothing(ada):
+    page = await ada.get("/docs")
+
+    assert page.headers["Content-Type"].startswith("text/html")
+    assert "script" not in page.text
+    assert "http" not in page.text
+    for path in DOCUMENT["paths"]:
+        assert f"<code>{path}</code>" in page.text
+    assert "required" in page.text
+
+
 async def test_the_documented_models_describe_their_fields():
     for name in ("NewMemory", "RecallQuery"):
         for field, about in DOCUMENT["components"]["schemas"][name]["properties"].items():
