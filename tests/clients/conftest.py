@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 
 import asyncpg
@@ -14,11 +15,18 @@ from psycopg.conninfo import make_conninfo
 from embedding.backfill import Backfill
 from embedding.queries import QueryEmbeddings
 from gateway import Gateway, GatewayConfig, Limits, Upstream, serve
+from gateway.splice import embedding_argument
+from pgrecall.embedded import EmbeddedPostgres
 from sql.agents import add_agent
 from sql.logins import login_secret
-from tests.conftest import Database
+from sql.pool import create_pool
+from sql.records import query_embedding
+from tests.clients.splitter import Splitter
+from tests.conftest import Database, as_superuser, create_database
 from tests.hash_embedder import HashEmbedder
 
+ROADS_AGENT = "roads_agent"
+QUESTION = "billing deploy rolled back"
 MEMORIES = (
     "The billing deploy was rolled back with helm rollback billing 41.",
     "Ada prefers short answers and metric units.",
@@ -35,6 +43,8 @@ class Road:
     user: str
     password: str
     database: str
+    # What makes recall(QUESTION) straight at Postgres the call that the gateway makes of it.
+    ready: str = ""
 
     def conninfo(self, **more: str | int) -> str:
         named = {
@@ -98,13 +108,65 @@ async def road(gateway: Gateway, database: Database, agent: tuple[str, str]) -> 
     return Road("127.0.0.1", gateway.port, *agent, database.name)
 
 
-@pytest.fixture
-async def remembered(direct: Road, pool: asyncpg.Pool, embedder: HashEmbedder) -> tuple[str, ...]:
-    """What the agent has remembered, every vector made."""
+async def remember_all(road: Road, pool: asyncpg.Pool, embedder: HashEmbedder) -> None:
+    """Have the agent remember everything, every vector made."""
     worker = Backfill(pool, embedder)
     await worker.use_model()
-    async with await direct.connect() as connection:
+    async with await road.connect() as connection:
         for content in MEMORIES:
             await connection.execute("select remember(%s)", [content])
     await worker.drain()
+
+
+@pytest.fixture
+async def remembered(direct: Road, pool: asyncpg.Pool, embedder: HashEmbedder) -> tuple[str, ...]:
+    """What the agent has remembered."""
+    await remember_all(direct, pool, embedder)
     return MEMORIES
+
+
+@dataclass(frozen=True, slots=True)
+class Roads:
+    """Straight, through the gateway, and through the gateway with every message cut up."""
+
+    straight: Road
+    gateway: Road
+    split: Road
+
+
+@pytest.fixture(scope="session")
+async def roads(server: EmbeddedPostgres, template: str) -> AsyncIterator[Roads]:
+    database = await create_database(server, "roads", template=template)
+    await as_superuser(server, "GRANT CONNECT, TEMPORARY ON DATABASE roads TO pgrecall_agent")
+    socket_folder = str(server.socket_folder)
+    async with AsyncExitStack() as stack:
+        pool = await create_pool(database.dsn, min_size=1, max_size=5)
+        stack.push_async_callback(pool.close)
+        password = (await add_agent(pool, ROADS_AGENT, sql_login=True)).password
+        assert password is not None
+        embedder = HashEmbedder()
+        (vector,) = await embedder.embed_queries([QUESTION])
+        ready = embedding_argument(query_embedding(embedder.model, vector))
+        straight = Road(socket_folder, 5432, ROADS_AGENT, password, "roads", ready)
+        await remember_all(straight, pool, embedder)
+
+        async def gateway_to(host: str, port: int) -> Gateway:
+            upstream = Upstream(host=host, port=port, database="roads")
+            config = GatewayConfig(upstream=upstream, port=0, limits=Limits(drain_seconds=0.1))
+            embeddings = QueryEmbeddings(embedder)
+            started = await serve(config, partial(login_secret, pool), embeddings)
+            stack.push_async_callback(started.close)
+            return started
+
+        async def splitter_to(host: str, port: int) -> Splitter:
+            started = Splitter(host, port)
+            await started.start()
+            stack.push_async_callback(started.close)
+            return started
+
+        plain = await gateway_to(socket_folder, 5432)
+        behind = await gateway_to("127.0.0.1", (await splitter_to(socket_folder, 5432)).port)
+        split = await splitter_to("127.0.0.1", behind.port)
+        through = replace(straight, host="127.0.0.1", ready="")
+        yield Roads(straight, replace(through, port=plain.port), replace(through, port=split.port))
+    await as_superuser(server, "DROP DATABASE roads WITH (FORCE)")
