@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from pgrecall.checks import check_database
-from pgrecall.embedded import EmbeddedPostgres
 from pgrecall.errors import NotReady
 from pgrecall.settings import Settings
+from pgrecall.shared_postgres import shared_postgres
 from pgrecall.state_folder import StateFolder
 from sql.migrate import migrate
 
@@ -20,7 +20,6 @@ class Database:
 
     dsn: str
     admin_dsn: str
-    embedded: EmbeddedPostgres | None = None
 
 
 @asynccontextmanager
@@ -30,24 +29,14 @@ async def opened_database(settings: Settings, *, migrated: bool = True) -> Async
     Raises NotReady when a given database lacks something, and what EmbeddedPostgres.start() and
     migrate() raise.
     """
-    state = StateFolder(settings.state_dir)
     if settings.database_dsn:
         await require_ready(settings.database_dsn)
         if migrated:
             await migrate(settings.database_dsn)
         yield Database(settings.database_dsn, settings.database_dsn)
-    elif state.holder() is not None and (postgres := EmbeddedPostgres(state)).answers():
-        yield _of(postgres)
     else:
-        with state.claim():
-            postgres = EmbeddedPostgres(state)
-            await postgres.start()
-            try:
-                if migrated:
-                    await migrate(postgres.app_dsn)
-                yield _of(postgres)
-            finally:
-                await postgres.stop()
+        async with shared_postgres(StateFolder(settings.state_dir), migrated=migrated) as postgres:
+            yield Database(postgres.app_dsn, postgres.superuser_dsn)
 
 
 async def require_ready(dsn: str) -> None:
@@ -56,7 +45,3 @@ async def require_ready(dsn: str) -> None:
     if failed:
         more = f"\nand {len(failed) - 1} more: pgrecall doctor" if len(failed) > 1 else ""
         raise NotReady(failed[0].label, hint=(failed[0].remedy or "see pgrecall doctor") + more)
-
-
-def _of(postgres: EmbeddedPostgres) -> Database:
-    return Database(postgres.app_dsn, postgres.superuser_dsn, postgres)

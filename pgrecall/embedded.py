@@ -11,7 +11,6 @@ import asyncio
 import hashlib
 import os
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
@@ -103,15 +102,6 @@ class EmbeddedPostgres:
     def pid(self) -> int | None:
         """The postmaster's process id while it runs."""
         return self._child.pid if self._child and self._child.poll() is None else None
-
-    def answers(self) -> bool:
-        """Say whether a server accepts connections there, whoever started it."""
-        with socket.socket(socket.AF_UNIX) as probe:
-            try:
-                probe.connect(str(self.socket_folder / f".s.PGSQL.{_PORT}"))
-            except OSError:
-                return False
-        return True
 
     async def start(self) -> None:
         """Start the server, on a new data folder if there is none, and wait until it answers.

@@ -55,7 +55,8 @@ class Endpoints:
     def read(cls, state: StateFolder) -> Endpoints | None:
         """Return those of the running `up`, None when none runs, whatever a killed one left."""
         told = state.read_json(state.endpoints_file)
-        if told is None or told.get("pid") != state.holder():
+        holder = state.holder()
+        if told is None or holder is None or told.get("pid") != holder.pid:
             return None
         try:
             return cls(

@@ -51,7 +51,7 @@ async def _serve(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     state = StateFolder(settings.state_dir)
-    with state.claim():
+    with state.claim("up"):
         async with AsyncExitStack() as stack:
             starting = asyncio.create_task(_start(stack, settings, state))
             if (parts := await _unless_stopped(starting, stop)) is not None:
@@ -147,6 +147,7 @@ async def _open_database(
     await postgres.start()
     stack.push_async_callback(postgres.stop)
     await migrate(postgres.app_dsn)
+    state.tell_serving()
     return postgres, postgres.app_dsn
 
 

@@ -7,15 +7,17 @@ import fcntl
 import json
 import os
 import secrets
+import signal
 import stat
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import platformdirs
 
@@ -28,7 +30,10 @@ from pgrecall.errors import (
 )
 from pgrecall.system_user import let_through, postgres_user
 
+Purpose: TypeAlias = Literal["up", "mcp", "command"]
+
 _OURS = frozenset({"lock", "pgrecall.toml", "postgres", "secrets.json", "credentials.json"})
+_HANDOVER_SECONDS = 15.0
 _PROBE_SECONDS = 0.3  # holder() in another process takes the lock for a moment
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
@@ -47,6 +52,7 @@ class StateFolder:
     def __init__(self, path: Path) -> None:
         self.path = path.expanduser().absolute()
         self.claimed = False
+        self._descriptor = -1
 
     @property
     def settings_file(self) -> Path:
@@ -97,25 +103,35 @@ class StateFolder:
         return content
 
     @contextmanager
-    def claim(self) -> Iterator[StateFolder]:
+    def claim(self, purpose: Purpose = "command") -> Iterator[StateFolder]:
         """Hold the folder for this process; it is made when it is missing.
 
-        Raises StateFolderInUse while another process has it; the kernel frees it when that one
-        ends, however it ends.
+        An `up` waits for a command to end, and asks an `mcp` to give way, by SIGUSR1. Raises
+        StateFolderInUse when another process keeps it; the kernel frees it when that one ends,
+        however it ends.
         """
         with explained(self.path):
             self._prepare()
             descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            self._lock(descriptor)
+            self._lock(descriptor, purpose)
+            self._descriptor = descriptor
             self.claimed = True
             yield self
         finally:
             self.claimed = False
             os.close(descriptor)
 
-    def holder(self) -> int | None:
-        """Return the id of the process that holds the folder, 0 while it settles in."""
+    def tell_serving(self) -> None:
+        """Tell other processes that the database answers, is migrated, and stays a while."""
+        holder = Holder.read(self._descriptor)
+        assert holder is not None
+        with explained(self.path):
+            holder.serving = True
+            holder.write(self._descriptor)
+
+    def holder(self) -> Holder | None:
+        """Return the process that holds the folder; its id is 0 while it settles in."""
         try:
             descriptor = os.open(self.path / "lock", os.O_RDWR)
         except OSError:
@@ -123,10 +139,7 @@ class StateFolder:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            try:
-                return int(json.loads(os.pread(descriptor, 4096, 0))["pid"])
-            except (ValueError, KeyError):
-                return 0
+            return Holder.read(descriptor) or Holder(0, "", "command")
         finally:
             os.close(descriptor)
         return None
@@ -145,31 +158,60 @@ class StateFolder:
         run_as.own(self.path)
         let_through(self.path, run_as)
 
-    def _lock(self, descriptor: int) -> None:
-        deadline = time.monotonic() + _PROBE_SECONDS
+    def _lock(self, descriptor: int, purpose: Purpose) -> None:
+        began, asked = time.monotonic(), False
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise _in_use(os.pread(descriptor, 4096, 0)) from None
-                time.sleep(0.05)
-        holder = {"pid": os.getpid(), "since": datetime.now().astimezone().isoformat()}
+                holder = Holder.read(descriptor)
+            may_wait = purpose == "up" and (holder is None or holder.purpose != "up")
+            if may_wait and holder and holder.purpose == "mcp" and not asked:
+                os.kill(holder.pid, signal.SIGUSR1)
+                asked = True
+            if time.monotonic() - began > (_HANDOVER_SECONDS if may_wait else _PROBE_SECONDS):
+                raise _in_use(holder)
+            time.sleep(0.05)
         with explained(self.path):
-            os.ftruncate(descriptor, 0)
             self.endpoints_file.unlink(missing_ok=True)  # a killed one left it
-            os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+            since = datetime.now().astimezone().isoformat()
+            Holder(os.getpid(), since, purpose).write(descriptor)
 
 
-def _in_use(holder: bytes) -> StateFolderInUse:
-    try:
-        told = json.loads(holder)
-        since = datetime.fromisoformat(told["since"])
+@dataclass(slots=True)
+class Holder:
+    """What the lock file says of the process that holds the lock.
+
+    `serving`: its database may be used, and will not go with the end of a short command.
+    """
+
+    pid: int
+    since: str
+    purpose: Purpose
+    serving: bool = False
+
+    @classmethod
+    def read(cls, descriptor: int) -> Holder | None:
+        """Return None while it has the lock and has not yet written who it is."""
+        try:
+            return cls(**json.loads(os.pread(descriptor, 4096, 0)))
+        except (ValueError, TypeError):
+            return None
+
+    def write(self, descriptor: int) -> None:
+        """Put it in place of what stands there."""
+        written = json.dumps(asdict(self)).encode()
+        os.pwrite(descriptor, written, 0)
+        os.ftruncate(descriptor, len(written))
+
+
+def _in_use(holder: Holder | None) -> StateFolderInUse:
+    by = "another process"
+    if holder is not None:
+        since = datetime.fromisoformat(holder.since)
         form = "%H:%M" if since.date() == datetime.now().astimezone().date() else "%Y-%m-%d %H:%M"
-        by = f"process {told['pid']} (up since {since.strftime(form)})"
-    except (ValueError, KeyError):  # it has the lock, and not yet written who it is
-        by = "another process"
+        by = f"process {holder.pid} (up since {since.strftime(form)})"
     return StateFolderInUse(
         f"this state folder is in use by {by}",
         hint="stop it, or give another folder with --state-dir",

@@ -79,5 +79,5 @@ async def _database(settings: Settings, state: StateFolder) -> AsyncIterator[str
         await migrate(settings.database_dsn)
         yield settings.database_dsn
     else:
-        async with shared_postgres(state) as postgres:
+        async with shared_postgres(state, "mcp") as postgres:
             yield postgres.app_dsn

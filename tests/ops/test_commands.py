@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.ops.processes import environment, pgrecall, running_up
+from tests.ops.processes import connect, contents, environment, pgrecall, running_up, wait_for
 
 
 class McpProcess:
@@ -52,6 +53,10 @@ class McpProcess:
         result = self.ask("tools/call", name=tool, arguments=arguments)
         assert not result.get("isError"), result
         return json.dumps(result, ensure_ascii=False)
+
+    def try_to_remember(self, content: str) -> bool:
+        answer = self.ask("tools/call", name="remember", arguments={"content": content})
+        return not answer.get("isError")
 
     def close(self) -> int:
         assert self.process.stdin is not None
@@ -123,8 +128,26 @@ def test_two_mcp_clients_share_one_database_which_outlives_the_first(state_dir: 
         with mcp(state_dir) as second:
             assert "49222" in second.call("recall", query="bastion")
             first.close()
-            second.call("remember", content="The relay listens on 25")
+            wait_for(lambda: second.try_to_remember("The relay listens on 25"))
             assert "relay" in second.call("recall", query="relay")
+
+
+def test_up_takes_the_database_over_from_mcp_clients_which_go_on(state_dir: Path) -> None:
+    with mcp(state_dir) as client:
+        client.call("remember", content="The bastion listens on 49222")
+        with running_up(state_dir) as up:
+            up.ready()
+            with connect(up) as connection:
+                assert contents(connection) == {"The bastion listens on 49222"}
+            wait_for(lambda: client.try_to_remember("The relay listens on 25"))
+        wait_for(lambda: client.try_to_remember("The proxy listens on 3128"))
+        assert "49222" in client.call("recall", query="bastion")
+
+
+def test_commands_at_the_same_time_share_one_database(state_dir: Path) -> None:
+    with ThreadPoolExecutor(3) as threads:
+        done = [threads.submit(pgrecall, state_dir, "status", "--json") for _ in range(3)]
+    assert {json.loads(one.result().stdout)["memories"] for one in done} == {0}
 
 
 def test_mcp_beside_a_running_up_goes_through_it(state_dir: Path) -> None:

@@ -237,7 +237,6 @@ async def test_a_disk_that_fills_up_under_way_refuses_writes_until_there_is_room
             ballast.unlink()
             if postgres.pid is None:  # out of room for the log itself, Postgres gives up
                 await postgres.start()
-            wait_for(postgres.answers)
         async with started(disk / "state") as postgres:
             assert await run(postgres, "SELECT count(*) FROM kept WHERE one = 1") == 1
 
