@@ -14,7 +14,7 @@ def say_running(endpoints: Endpoints, agent: str) -> None:
     width = max(len(gateway), len(endpoints.mcp))
     for name, where, about in (
         ("gateway", gateway, "psql, DBeaver, Metabase, any driver"),
-        ("REST", endpoints.rest, "described in /openapi.json"),
+        ("REST", endpoints.rest, "docs at /docs"),
         ("MCP", endpoints.mcp, "or: pgrecall mcp"),
         ("secrets", "credentials.json in the state folder", 'eval "$(pgrecall env)"'),
     ):
