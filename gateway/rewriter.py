@@ -89,7 +89,7 @@ class SplicedBind:
         formats = bind.formats
         if len(formats) == 1 and formats[0] != 0:
             formats = [formats[0]] * len(bind.values)
-        if len(formats) > 1 or (formats and formats[0] != 0):
+        if any(formats) or len(formats) > 1:
             formats = [*formats, *(0 for _ in encoded)]
         return replace(bind, formats=formats, values=[*bind.values, *encoded]).encode()
 
@@ -244,24 +244,23 @@ class Rewriter:
         hidden = self._statements.hidden_of(name)
         if hidden is Undecided.UNDECIDED:
             return self._block()
-        if hidden is None or self._codec is None:
+        if hidden is None:
             return None
         try:
             message = frontend.Bind.decode(chunk[start + HEADER_BYTES : stop])
         except Malformed:
             return None
-        if len(message.values) != hidden.visible or len(message.formats) not in (
-            0,
-            1,
-            hidden.visible,
-        ):
-            return None  # Postgres knows the right complaint
-        values = tuple(
-            _wanted(source.function, message.values[source.parameter - 1], self._codec)
-            for source in hidden.sources
-        )
+        # With a wrong count of values the hidden ones are appended all the same, or one value too
+        # many would pass for a hidden one.
+        values: tuple[Wanted | None, ...] = (None,) * len(hidden.sources)
+        codec = self._codec
+        if codec is not None and len(message.values) == hidden.visible:
+            values = tuple(
+                _wanted(source.function, message.values[source.parameter - 1], codec)
+                for source in hidden.sources
+            )
         wanted = tuple(value for value in values if value is not None)
-        return SplicedBind(wanted, message, values, self._codec)
+        return SplicedBind(wanted, message, values, codec or "ascii")
 
     def _oversized(self, beginning: bytes) -> None:
         """Keep count of a text that is too large to look into: it recalls without an embedding."""
