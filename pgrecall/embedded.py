@@ -36,7 +36,7 @@ from pgrecall.errors import DatabaseError, PgrecallError, StateFolderError
 from pgrecall.postgres_conf import conf_text
 from pgrecall.postmaster import STOP_SECONDS, stop_orphan, stop_postmaster
 from pgrecall.state_folder import StateFolder, disk_full, explained, write_private
-from pgrecall.system_user import RunAs, let_through, postgres_user
+from pgrecall.system_user import RunAs, let_read, let_through, postgres_user
 
 __all__ = ["APP_ROLE", "DATABASE", "MAJOR", "EmbeddedPostgres", "binaries"]
 
@@ -46,6 +46,7 @@ _PORT = 5432  # names the socket file; nothing listens on it
 _MAX_SOCKET_PATH = 103  # macOS's limit; Linux has 107
 _NEW_CLUSTER_BYTES = 128 * 1024 * 1024
 _RUNNING_BYTES = 32 * 1024 * 1024  # two WAL segments
+_START_SECONDS = 900.0  # a recovery reads up to max_wal_size
 _LAST_LINES = 5
 _MAX_LOG_BYTES = 16 * 1024 * 1024
 
@@ -152,7 +153,8 @@ class EmbeddedPostgres:
         if room.f_bavail * room.f_frsize < (_RUNNING_BYTES if known else _NEW_CLUSTER_BYTES):
             raise disk_full(self._state.path)
         let_through(self._state.path, self._run_as)
-        let_through(binaries(self._major) / "postgres", self._run_as)
+        let_through(binaries(self._major), self._run_as)
+        let_read(binaries(self._major).parent, self._run_as)
         self._make_socket_folder()
 
     def _make_socket_folder(self) -> None:
@@ -180,7 +182,7 @@ class EmbeddedPostgres:
             log_file.replace(log_file.with_suffix(".log.1"))
         log_file.touch(mode=0o600)
 
-    def _launch(self, timeout_seconds: float = 60.0) -> None:
+    def _launch(self, timeout_seconds: float = _START_SECONDS) -> None:
         deadline = time.monotonic() + timeout_seconds
         while True:
             begin = self._state.postgres_log.stat().st_size
@@ -189,7 +191,7 @@ class EmbeddedPostgres:
                 self._child = child
                 return
             if child.poll() is None:
-                child.kill()
+                stop_postmaster(psutil.Process(child.pid))
                 child.wait()
                 raise DatabaseError(f"Postgres did not get ready in {timeout_seconds:.0f} s")
             told = self._state.postgres_log.read_bytes()[begin:].decode(errors="replace")
@@ -238,16 +240,21 @@ class EmbeddedPostgres:
 
         def watch() -> None:
             child.wait()
-            if not loop.is_closed():
+            with suppress(RuntimeError):  # the loop has ended, and nobody waits
                 loop.call_soon_threadsafe(exited.set)
 
         threading.Thread(target=watch, name="postgres-watch", daemon=True).start()
 
     async def _provision(self) -> None:
         """Make the app's role and database, closed to everybody who was not let in."""
-        system = await asyncpg.connect(
-            self.dsn(SUPERUSER, self._state.secrets["superuser"], "postgres")
-        )
+        dsn = self.dsn(SUPERUSER, self._state.secrets["superuser"], "postgres")
+        try:
+            system = await asyncpg.connect(dsn)
+        except asyncpg.InvalidPasswordError as error:
+            raise DatabaseError(
+                f"secrets.json in {self._state.path} is not the one of its database",
+                hint="put the right one back from a backup of the state folder",
+            ) from error
         try:
             if not await system.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", APP_ROLE):
                 # Nothing to quote in either.

@@ -75,3 +75,14 @@ def let_through(path: Path, run_as: RunAs) -> None:
             )
         folder.chmod(stat.S_IMODE(status.st_mode) | stat.S_IXOTH)
         log.warning("folder opened for passing through", folder=str(folder), added="o+x")
+
+
+def let_read(folder: Path, run_as: RunAs) -> None:
+    """Let another user read and run what is below `folder`, which a strict umask kept from it."""
+    if run_as.uid == os.geteuid() or folder.stat().st_mode & stat.S_IROTH:
+        return
+    for path in (folder, *folder.rglob("*")):
+        mode = stat.S_IMODE(path.lstat().st_mode)
+        if not path.is_symlink():
+            path.chmod(mode | stat.S_IROTH | (stat.S_IXOTH if mode & stat.S_IXUSR else 0))
+    log.warning("folder opened for reading", folder=str(folder), added="o+rX")

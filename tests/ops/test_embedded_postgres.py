@@ -13,10 +13,13 @@ import asyncpg
 import pytest
 
 from pgrecall.embedded import EmbeddedPostgres
-from pgrecall.errors import DiskFull, NotAStateFolder, StateFolderError, WrongMajor
+from pgrecall.errors import DatabaseError, DiskFull, NotAStateFolder, StateFolderError, WrongMajor
 from pgrecall.state_folder import StateFolder
+from pgrecall.system_user import let_read, postgres_user
 from tests.conftest import Database
 from tests.ops.processes import ROOT, fill, small_disk, wait_for
+
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs Postgres as another user")
 
 
 @asynccontextmanager
@@ -95,7 +98,31 @@ async def test_every_file_of_the_state_folder_is_private(temporary_folder: Path)
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs Postgres as another user")
+async def test_secrets_of_another_database_are_told_from_a_fault(temporary_folder: Path) -> None:
+    folder = temporary_folder / "state"
+    async with started(folder):
+        pass
+    (folder / "secrets.json").unlink()
+    with pytest.raises(DatabaseError, match=r"secrets\.json in .* is not the one of its database"):
+        async with started(folder):
+            pass
+
+
+@root_only
+def test_programs_that_a_strict_umask_kept_for_root_are_opened_for_reading(
+    temporary_folder: Path,
+) -> None:
+    program, note = temporary_folder / "bin" / "postgres", temporary_folder / "share" / "note"
+    for file in (program, note):
+        file.parent.mkdir(mode=0o700)
+        file.touch(mode=0o600)
+    program.chmod(0o700)
+    let_read(temporary_folder, postgres_user())
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (program.parent, program, note)]
+    assert modes == [0o705, 0o705, 0o604]
+
+
+@root_only
 async def test_root_opens_folders_on_the_way_for_passing_through_only(
     temporary_folder: Path,
 ) -> None:
