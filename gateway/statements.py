@@ -159,18 +159,19 @@ class Statements:
 
     def hidden_of(self, name: bytes) -> Hidden | Undecided | None:
         """Return the hidden parameters of the statement that a message sent now would meet."""
-        known = self._known.get(name)
-        synced = False
+        possible: list[Hidden | None] = []
+        synced = behind_sync = False
         for request in reversed(self._sent):
             if request is _SYNC or isinstance(request, _Query):
                 synced = True
             elif isinstance(request, _Parse | _Close) and request.name == name:
-                newest = request.hidden if isinstance(request, _Parse) else None
-                # Behind a Sync the server goes on even if that Parse failed, with the old one.
-                if synced and known is not None and known != newest:
-                    return Undecided.UNDECIDED
-                return newest
-        return known
+                behind_sync |= synced and not possible
+                possible.append(request.hidden if isinstance(request, _Parse) else None)
+        possible.append(self._known.get(name))
+        # Only behind a Sync does the server go on although one of them failed or was skipped.
+        if behind_sync and any(one != possible[0] for one in possible):
+            return Undecided.UNDECIDED
+        return possible[0]
 
     # --- the server's messages
 
