@@ -30,7 +30,7 @@ class Services:
     metrics: Metrics
 
 
-def _services(request: Request) -> Services:
+async def _services(request: Request) -> Services:  # else FastAPI calls it in a thread
     services: Services = request.app.state.services
     return services
 
