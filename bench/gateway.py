@@ -38,6 +38,7 @@ ROLE = "benchmark"
 ROUNDS = 9
 SECONDS = 1
 CLIENTS = 8
+BULK_ROWS = 3_000_000
 console = Console()
 
 
@@ -132,7 +133,7 @@ async def _fill(postgres: EmbeddedPostgres, password: str) -> None:
         f"""create table public.pgbench_accounts (aid int primary key, abalance int);
         insert into public.pgbench_accounts select n, n from generate_series(1, 100000) n;
         create table public.pgbench_branches (bid int); insert into public.pgbench_branches values (1);
-        create table public.bulk as select repeat('x', 100) as row from generate_series(1, 3000000);
+        create table public.bulk as select repeat('x', 100) as row from generate_series(1, {BULK_ROWS});
         grant usage on schema public to {ROLE}; grant select on all tables in schema public to {ROLE};
         analyze"""
     )
@@ -264,6 +265,103 @@ async def transactions(targets: list[Target], rounds: int) -> list[Figure]:
     return figures
 
 
+async def copied_megabytes_per_second(target: Target) -> float:
+    """COPY OUT of the 300 MB table by psql, thrown away."""
+    started = time.monotonic()
+    child = await asyncio.create_subprocess_exec(
+        *(str(binaries() / "psql"), "-XAtq", "-c", "copy public.bulk to stdout"),
+        stdout=asyncio.subprocess.DEVNULL,
+        env=target.environment,
+    )
+    await child.wait()
+    return BULK_ROWS * 101 / 1e6 / (time.monotonic() - started)
+
+
+async def bulk(targets: list[Target], rounds: int = 3) -> list[Figure]:
+    rates: dict[str, list[float]] = defaultdict(list)
+    for _ in range(rounds):
+        for target in targets:
+            rates[target.name].append(await copied_megabytes_per_second(target))
+    best = {name: max(found) for name, found in rates.items()}
+    figures = [Figure(f"COPY OUT, {name}", rate, "MB/s") for name, rate in best.items()]
+    ratio = best["gateway"] / best["straight"]
+    return [*figures, Figure("COPY OUT over straight", ratio, "×", "≥ 0.9")]
+
+
+async def login_milliseconds(target: Target) -> float:
+    started = time.perf_counter()
+    async with await psycopg.AsyncConnection.connect(target.conninfo):
+        return (time.perf_counter() - started) * 1000
+
+
+async def logins(straight: Target, through: Target, count: int = 40) -> list[Figure]:
+    taken: dict[str, list[float]] = defaultdict(list)
+    for _ in range(count):
+        for target in (straight, through):
+            taken[target.name].append(await login_milliseconds(target))
+    medians = {name: statistics.median(found) for name, found in taken.items()}
+    more = medians[through.name] - medians[straight.name]
+    return [
+        Figure("login, straight", medians[straight.name], "ms"),
+        Figure("login over straight", more, "ms", "≤ 3"),
+    ]
+
+
+async def spliced(through: Target, count: int = 200) -> list[Figure]:
+    """A recall whose text is embedded in no time, beside one that brings its vector."""
+    vector = f"bench [{','.join(['0.05103'] * 384)}]"
+    ready, plain = [], []
+    async with await psycopg.AsyncConnection.connect(through.conninfo, autocommit=True) as one:
+        for _ in range(count):
+            started = time.perf_counter()
+            await one.execute("select * from recall(%s, query_embedding => %s)", ["how", vector])
+            middle = time.perf_counter()
+            await one.execute("select * from recall(%s)", ["how"])
+            ready.append(middle - started)
+            plain.append(time.perf_counter() - middle)
+    added = (statistics.median(plain) - statistics.median(ready)) * 1000
+    return [Figure("spliced recall over one with its vector", added, "ms", "≤ 1")]
+
+
+def resident_megabytes(target: Target) -> float:
+    return sum(one.memory_info().rss for one in target.processes) / 1e6
+
+
+async def idle(through: Target, count: int = 1000) -> list[Figure]:
+    before = resident_megabytes(through)
+    async with AsyncExitStack() as stack:
+        for _ in range(count // 20):
+            opened = await asyncio.gather(
+                *(psycopg.AsyncConnection.connect(through.conninfo) for _ in range(20))
+            )
+            for one in opened:
+                stack.push_async_callback(one.close)
+        grown = resident_megabytes(through) - before
+    return [Figure(f"{count:,} idle sessions", grown, "MB", "≤ 60")]
+
+
+async def stalled(through: Target) -> list[Figure]:
+    """A client that asks for 300 MB and reads nothing of it."""
+    before = resident_megabytes(through)
+    async with await psycopg.AsyncConnection.connect(through.conninfo) as one:
+        one.pgconn.send_query(b"copy public.bulk to stdout")
+        one.pgconn.flush()
+        await asyncio.sleep(2)
+        grown = resident_megabytes(through) - before
+        one.pgconn.finish()
+    return [Figure("a stalled reader of 300 MB", grown, "MB", "≤ 10")]
+
+
+async def workers(made: Setting, rounds: int) -> list[Figure]:
+    rates: dict[int, list[float]] = defaultdict(list)
+    async with gateway(made) as one, gateway(made, workers=2) as two:
+        for _ in range(rounds):
+            rates[1].append((await pgbench(one, "simple"))[0])
+            rates[2].append((await pgbench(two, "simple"))[0])
+    ratio = statistics.median(rates[2]) / statistics.median(rates[1])
+    return [Figure("throughput of two workers over one", ratio, "×", "≥ 1.2")]
+
+
 async def run(rounds: int = ROUNDS) -> list[Figure]:
     """Measure everything and return the figures."""
     figures: list[Figure] = []
@@ -272,6 +370,12 @@ async def run(rounds: int = ROUNDS) -> list[Figure]:
         bouncer = await stack.enter_async_context(pgbouncer(made))
         targets = [made.direct, one, *([bouncer] if bouncer else [])]
         figures += await transactions(targets, rounds)
+        figures += await bulk([made.direct, one])
+        figures += await logins(made.direct, one)
+        figures += await spliced(one)
+        figures += await stalled(one)
+        figures += await idle(one)
+        figures += await workers(made, rounds)
     return figures
 
 
@@ -285,10 +389,10 @@ def show(figures: list[Figure]) -> None:
     console.print(table)
 
 
-def main() -> None:
+def main(rounds: int = ROUNDS) -> None:
     """Measure and print."""
     started = time.monotonic()
-    show(asyncio.run(run()))
+    show(asyncio.run(run(rounds)))
     console.print(f"took {time.monotonic() - started:.0f} s")
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 import structlog
 
+from gateway import metrics
 from gateway.config import Embeddings
 from gateway.rewriter import Wanted
 from sql.records import failed_embedding
@@ -32,10 +33,13 @@ class EmbeddingSource:
         """Return one answer for each text, in order."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                return await self._embedded(wanted)
+                with metrics.EMBEDDING_SECONDS.time():
+                    return await self._embedded(wanted)
         except TimeoutError:
+            metrics.EMBEDDING_FAILURES.labels("timeout").inc()
             return self.without(wanted, "the embedder did not answer in time")
         except Exception:  # whatever the embedder's fault: the statement goes on without a vector
+            metrics.EMBEDDING_FAILURES.labels("error").inc()
             _log.exception("embedding_failed", texts=len(wanted))
             return self.without(wanted, "the embedder failed")
 

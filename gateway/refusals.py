@@ -13,6 +13,7 @@ Refusal
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from gateway.protocol.backend import ErrorResponse
@@ -118,3 +119,10 @@ class Forwarded(Exception):
     def __init__(self, response: bytes) -> None:
         super().__init__("refused by the upstream")
         self.response = response
+        # Its first message may be an AuthenticationOk; the error is the last.
+        self.sqlstate = _sqlstate(response)
+
+
+def _sqlstate(response: bytes) -> str:
+    found = re.search(rb"\x00C([0-9A-Z]{5})\x00", response)
+    return found[1].decode() if found else "XX000"

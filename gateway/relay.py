@@ -14,6 +14,7 @@ from typing import Final
 
 import structlog
 
+from gateway import metrics
 from gateway.channel import Channel
 from gateway.config import Limits
 from gateway.embedding_source import EmbeddingSource
@@ -187,6 +188,7 @@ class Relay:
         try:
             out = self._rewriter.server_bytes(data)
         except ProtocolViolation:
+            metrics.RELAY_ERRORS.labels("upstream_protocol").inc()
             _log.error("upstream_broke_protocol", backend_pid=self.process_id)
             self._client.abort()
             return
@@ -209,6 +211,8 @@ class Relay:
             if not expected and not self._client_done and self._rewriter.server_at_boundary:
                 lost = CannotConnect("terminating connection because the database went away")
                 self._client.write(lost.encode())
+                metrics.RELAY_ERRORS.labels("upstream_lost").inc()
+                _log.warning("upstream_lost", backend_pid=self.process_id)
             self._client.close()
         self._end_if_closed()
 
@@ -248,6 +252,8 @@ class Relay:
 
     def end(self, refusal: Refusal | None = None) -> None:
         """End the session now; the refusal is told where it can't be mistaken for a query's end."""
+        if refusal is not None:
+            metrics.REFUSALS.labels(refusal.reason, refusal.code).inc()
         if self._client_open:
             if refusal is not None and self._rewriter.server_at_boundary:
                 self._client.write(refusal.encode())

@@ -9,6 +9,7 @@ from typing import Final
 
 import structlog
 
+from gateway import metrics
 from gateway.channel import Channel, ChannelClosed
 from gateway.config import GatewayConfig
 from gateway.embedding_source import EmbeddingSource
@@ -68,7 +69,8 @@ class Sessions:
                     await self._cancel_from_client(opened.packet)
                     opened.channel.close()
                 else:
-                    await self._log_in(opened, opened.packet, address)
+                    with metrics.LOGIN_SECONDS.time():
+                        await self._log_in(opened, opened.packet, address)
         except Unanswerable as error:
             violation = error.violation
             self._refuse(error.channel, BadProtocol(str(violation), sqlstate=violation.sqlstate))
@@ -92,7 +94,10 @@ class Sessions:
         except Forwarded as error:
             opened.channel.write(error.response)
             opened.channel.close()
-            _log.info("login_refused_by_postgres", role=role, address=address)
+            metrics.REFUSALS.labels("postgres", error.sqlstate).inc()
+            _log.info(
+                "login_refused_by_postgres", role=role, address=address, sqlstate=error.sqlstate
+            )
         except ProtocolViolation as error:
             self._refuse(opened.channel, BadProtocol(str(error), sqlstate=error.sqlstate))
         except Refusal as error:
@@ -126,6 +131,8 @@ class Sessions:
             raise
         self._relays[relay] = slot
         self.empty.clear()
+        metrics.LOGINS.inc()
+        metrics.SESSIONS.inc()
         _log.info(
             "session_started",
             role=slot.role,
@@ -139,9 +146,22 @@ class Sessions:
             self._slots.free(slot)
             if not self._relays:
                 self.empty.set()
-            _log.info("session_ended", role=slot.role, backend_pid=relay.process_id)
+            metrics.SESSIONS.dec()
+            metrics.SPLICES.inc(relay.splices)
+            metrics.BYTES.labels("from_client").inc(relay.bytes_from_client)
+            metrics.BYTES.labels("to_client").inc(relay.bytes_to_client)
+            _log.info(
+                "session_ended",
+                role=slot.role,
+                address=slot.address,
+                backend_pid=relay.process_id,
+                bytes_from_client=relay.bytes_from_client,
+                bytes_to_client=relay.bytes_to_client,
+                splices=relay.splices,
+            )
 
     def _refuse(self, channel: Channel, refusal: Refusal, **about: str) -> None:
+        metrics.REFUSALS.labels(refusal.reason, refusal.code).inc()
         _log.info("login_refused", reason=refusal.reason, sqlstate=refusal.code, **about)
         channel.write(refusal.encode())
         channel.close()
@@ -149,12 +169,14 @@ class Sessions:
     # --- cancel
 
     async def _cancel_from_client(self, request: CancelRequest) -> None:
+        metrics.CANCELS.labels("client").inc()
         for relay in self._relays:
             if relay.cancel_request == request:
                 relay.abort_embedding()
         await forward_cancel(self._config.upstream, request)
 
     def _cancel(self, request: CancelRequest) -> None:
+        metrics.CANCELS.labels("gateway").inc()
         task = asyncio.create_task(forward_cancel(self._config.upstream, request))
         self._cancelling.add(task)
         task.add_done_callback(self._cancelling.discard)

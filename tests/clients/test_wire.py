@@ -10,7 +10,9 @@ from dataclasses import replace
 from functools import partial
 
 import asyncpg
+import psycopg
 import pytest
+from prometheus_client import REGISTRY
 
 from embedding.queries import QueryEmbeddings
 from gateway import Gateway, GatewayConfig, InsecureBind, Limits, Upstream, serve
@@ -355,6 +357,38 @@ async def test_closing_the_gateway_lets_a_transaction_end_and_then_says_so(
     await closing
     with pytest.raises(ConnectionRefusedError):
         await dial(road)
+
+
+async def test_sessions_splices_and_refusals_are_counted(
+    road: Road, gateway: Gateway, remembered: tuple[str, ...]
+) -> None:
+    def counted(name: str, **labels: str) -> float:
+        return REGISTRY.get_sample_value(f"pgrecall_gateway_{name}", labels) or 0
+
+    names = ("logins_total", "splices_total", "sessions")
+    before = [counted(name) for name in names]
+    refused = counted("refusals_total", reason="password", sqlstate="28P01")
+    async with await road.connect() as connection:
+        await connection.execute("select * from recall('x') a, recall('y') b")
+        assert counted("sessions") == before[2] + 1
+    with pytest.raises(psycopg.OperationalError):
+        await road.connect(password="wrong")
+    await gateway.close()
+    assert [counted(name) for name in names] == [before[0] + 1, before[1] + 2, before[2]]
+    assert counted("refusals_total", reason="password", sqlstate="28P01") == refused + 1
+
+
+async def test_no_secret_and_no_text_is_logged(
+    road: Road, remembered: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with await road.connect() as connection:
+        await connection.execute("select * from recall('a private question')")
+        await connection.execute("select remember(%s)", ["a private memory"])
+    logged = capsys.readouterr().out
+    assert f"role={road.user}" in logged
+    assert "backend_pid" in logged
+    assert "private" not in logged
+    assert road.password not in logged
 
 
 @pytest.fixture
