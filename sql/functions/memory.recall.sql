@@ -22,7 +22,8 @@ begin
     s := (
         pgrecall.principals(), recall.space, recall.kinds, recall.entity, recall.tags, since, until, as_of,
         coalesce(min_importance, 0), coalesce(min_confidence, 0),
-        'superseded' = any (include), 'archived' = any (include));
+        'superseded' = any (include), 'archived' = any (include), 0);
+    s.visible := pgrecall.visible_rows(s);
     if mode in ('hybrid', 'vector') then
         missing := pgrecall.why_no_vector(query_embedding);
         if missing is not null then

@@ -1,7 +1,7 @@
 -- The query's words with how many versions hold each, rarest first. Large stores take the counts from
 -- ANALYZE's statistics (a word not among the commonest counts half the rarest of those); small ones count.
 create or replace function pgrecall.query_words(query text)
-returns table (lexeme text, query_term tsquery, holders real, idf real)
+returns table (lexeme text, term tsquery, holders real, idf real)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_custom_plan
@@ -11,7 +11,7 @@ declare
     lexemes text[] := tsvector_to_array(pgrecall.words(query, null));
     rarest real;
 begin
-    select min(f.frequency) / 2 into rarest from pgrecall.lexeme_frequencies f;
+    select min(h.share) / 2 into rarest from pgrecall.shares h where h.subject = 'word';
     if rarest is null then
         select count(*) into total from pgrecall.memories;
     end if;
@@ -25,7 +25,7 @@ begin
                     select count(*)::real from pgrecall.memories m
                     where m.lexemes @@ ('''' || replace(replace(l.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery)
                 else total * coalesce(
-                    (select f.frequency from pgrecall.lexeme_frequencies f where f.lexeme = l.lexeme), rarest)
+                    (select h.share from pgrecall.shares h where h.subject = 'word' and h.value = l.lexeme), rarest)
             end as holders
         from unnest(lexemes) as l(lexeme)
     ) as w

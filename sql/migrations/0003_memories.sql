@@ -134,8 +134,11 @@ create table pgrecall.recall_log (
 );
 create index on pgrecall.recall_log (at);
 
--- How common a word is, copied from ANALYZE's statistics so that writers keep nothing up.
-create table pgrecall.lexeme_frequencies (
-    lexeme text primary key,
-    frequency real not null
+-- How large a share of the memories holds a word, has a reader or is in a space: copied from what
+-- ANALYZE knows of the commonest, so that writers keep nothing up. Empty while the store is small.
+create table pgrecall.shares (
+    subject text not null check (subject in ('word', 'reader', 'space')),
+    value text not null,
+    share real not null,
+    primary key (subject, value)
 );

@@ -11,11 +11,12 @@ create type pgrecall.draft as (
 -- What a write left: 'created', 'refined' (a new version of a keyed memory) or 'repeated' (it stood already).
 create type pgrecall.written as (space text, id uuid, version int, outcome text);
 
--- Which rows a recall may look at: the caller's principals and the filters asked for.
+-- Which rows a recall may look at: the caller's principals and the filters asked for; `visible` is
+-- about how many they leave, and no part of the predicate.
 create type pgrecall.scope as (
     principals text[], space text, kinds text[], entity text, tags text[],
     since timestamptz, until timestamptz, as_of timestamptz,
-    min_importance real, min_confidence real, superseded boolean, archived boolean
+    min_importance real, min_confidence real, superseded boolean, archived boolean, visible real
 );
 
 -- One memory in one leg; rank begins at 1. A lexical score grows with relevance, a distance shrinks;

@@ -7,7 +7,7 @@ declare
 begin
     foreach guarded in array array[
         'agents', 'agent_tokens', 'sql_logins', 'spaces', 'members', 'memories', 'embedding_models', 'embeddings',
-        'embedding_queue', 'links', 'usage', 'sessions', 'recall_log', 'lexeme_frequencies', 'events', 'chain_heads'
+        'embedding_queue', 'links', 'usage', 'sessions', 'recall_log', 'shares', 'events', 'chain_heads'
     ] loop
         execute format('alter table pgrecall.%I enable row level security', guarded);
     end loop;

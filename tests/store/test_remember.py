@@ -125,8 +125,8 @@ async def test_every_write_appends_to_its_own_chain(remember, pool):
     await remember("mine")
 
     rows = await pool.fetch(
-        "select e.space, e.sequence, e.hash = pgrecall.event_hash(e.previous_hash, e.space, e.agent,"
-        " e.sequence, e.at, e.action, e.id, e.version, e.payload, e.commitment) as holds,"
+        "select e.space, e.sequence, e.hash = pgrecall.event_hash(e.previous_hash, e.space,"
+        " e.agent, e.sequence, e.at, e.action, e.id, e.version, e.payload, e.commitment) as holds,"
         " e.previous_hash = coalesce(lag(e.hash) over (partition by e.space order by e.sequence),"
         " sha256('')) as linked from pgrecall.events e order by e.space, e.sequence"
     )

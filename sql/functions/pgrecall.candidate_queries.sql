@@ -1,0 +1,34 @@
+-- Which rows the lexical leg scores: one or two tsqueries, to be tried in turn until the pool is full.
+-- Words come in rarest first while about 2,000 visible rows hold them; commoner words only add to scores.
+-- Where even the rarest word is too common, the rows that hold several of the rare ones come first.
+create or replace function pgrecall.candidate_queries(query text, visible real, pool int) returns tsquery[]
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    budget constant real := 2000;
+    total real := greatest(pgrecall.memory_count(), visible, 1);
+    word record;
+    expected real := 0;
+    rows real;
+    chosen tsquery;
+    narrowed tsquery;
+begin
+    for word in select w.term, w.holders from pgrecall.query_words(query) w where w.holders > 0 loop
+        rows := word.holders * least(visible / total, 1);
+        if chosen is null then
+            chosen := word.term;
+            expected := rows;
+        elsif expected + rows <= budget then
+            chosen := chosen || word.term;
+            expected := expected + rows;
+        elsif expected > budget and expected * word.holders / total >= 2 * pool then
+            narrowed := coalesce(narrowed, chosen) && word.term;
+            expected := expected * word.holders / total;
+        else
+            exit;
+        end if;
+    end loop;
+    return array_remove(array[narrowed, chosen], null);
+end
+$$;

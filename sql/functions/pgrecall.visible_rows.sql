@@ -1,0 +1,31 @@
+-- About how many rows a scope leaves. It decides only how the legs go about it: their answers are the same
+-- either way. Readers and spaces are known by their shares; what else narrows a large set is counted, up to
+-- the size from which the exact figure no longer matters.
+create or replace function pgrecall.visible_rows(s pgrecall.scope) returns real
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+    enough constant int := 10000;
+    total real := pgrecall.memory_count();
+    narrowed boolean := s.kinds is not null or s.entity is not null or s.tags is not null or s.since is not null
+        or s.until is not null or s.min_importance > 0 or s.min_confidence > 0;
+    visible real;
+begin
+    if exists (select from pgrecall.shares) then
+        visible := total
+            * least(1, (
+                select sum(coalesce(h.share, least(1000 / total, 0.001)))
+                from unnest(s.principals) as p(principal)
+                left join pgrecall.shares h on h.subject = 'reader' and h.value = p.principal))
+            * case when s.space is null then 1 else coalesce(
+                (select h.share from pgrecall.shares h where h.subject = 'space' and h.value = s.space), 0.001) end;
+    end if;
+    if visible is null or (narrowed and visible > enough) then
+        select count(*) into visible
+        from (select from pgrecall.memories m where pgrecall.in_scope(m, s) limit enough + 1) as seen;
+    end if;
+    return visible;
+end
+$$;
