@@ -117,7 +117,7 @@ def running_up(state_dir: Path, **more: str) -> Iterator[Up]:
 def stop_orphan(state: StateFolder) -> None:
     """Stop a Postgres that a killed process left behind."""
     pid_file = state.postgres_folder / "postmaster.pid"
-    if pid_file.exists():
+    if pid_file.exists() and state.holder() is None:
         try:
             os.kill(int(pid_file.read_text().splitlines()[0]), signal.SIGINT)
         except ProcessLookupError:

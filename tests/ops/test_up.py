@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import socket
 import stat
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +24,7 @@ from tests.ops.processes import (
     Up,
     connect,
     contents,
+    environment,
     fill,
     pgrecall,
     remember,
@@ -56,11 +59,11 @@ def test_files_with_secrets_are_private_and_none_stands_in_the_output(up: Up) ->
 
 
 def test_psql_remembers_and_recalls_through_the_environment_that_env_prints(up: Up) -> None:
-    command = 'eval "$(python -m pgrecall env)"; python -m pgrecall psql -tAc "$1"'
-    environment = {**os.environ, "PGRECALL_STATE_DIR": str(up.state.path)}
+    program = f"{shlex.quote(sys.executable)} -m pgrecall"
+    command = f'eval "$({program} env)"; {program} psql -tAc "$1"'
     result = subprocess.run(
         ["bash", "-c", command, "-", "SELECT current_user"],
-        env=environment,
+        env=environment(up.state.path, {}),
         capture_output=True,
         text=True,
         check=False,
