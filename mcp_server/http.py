@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
+import anyio
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
+from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.authentication import AuthenticationError
 from starlette.datastructures import Headers
 from starlette.middleware.authentication import AuthenticationMiddleware
@@ -82,15 +84,15 @@ def mcp_asgi(
         max_request_body_size=max_body_bytes,
         transport_security=_transport_security(hosts),
     )
-    guarded = RequireAuthMiddleware(_listens_or_refuses(server.session_manager.asgi_app), [])
+    guarded = RequireAuthMiddleware(_by_method(server.session_manager.asgi_app), [])
     app = AuthenticationMiddleware(
         guarded, backend=BearerAuthBackend(_AgentTokens(authenticate)), on_error=_database_away
     )
     return McpEndpoint(app, server)
 
 
-def _listens_or_refuses(app: ASGIApp) -> ASGIApp:
-    """Answer a GET with a stream where the client asked for one, else with 405.
+def _by_method(serve_message: ASGIApp) -> ASGIApp:
+    """Serve POST; a GET gets a stream where it asks for one, and everything else 405.
 
     Some clients open the stream first and take anything else for a dead server (Claude Code 2.1.84,
     claude.ai); a browser that asks for a page is told what to send.
@@ -98,15 +100,29 @@ def _listens_or_refuses(app: ASGIApp) -> ASGIApp:
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         accepted = Headers(scope=scope).get("accept", "")
-        if scope["method"] == "POST" or (
-            scope["method"] == "GET" and "text/event-stream" in accepted
-        ):
-            await app(scope, receive, send)
-            return
-        told = {"error": "this is an MCP endpoint: POST JSON-RPC messages to it"}
-        await JSONResponse(told, 405, {"Allow": "POST, GET"})(scope, receive, send)
+        if scope["method"] == "POST":
+            await serve_message(scope, receive, send)
+        elif scope["method"] == "GET" and "text/event-stream" in accepted:
+            await _silent_stream()(scope, receive, send)
+        else:
+            told = {"error": "this is an MCP endpoint: POST JSON-RPC messages to it"}
+            await JSONResponse(told, 405, {"Allow": "POST, GET"})(scope, receive, send)
 
     return serve
+
+
+def _silent_stream() -> EventSourceResponse:
+    """Return a stream with heartbeats alone, since a server without sessions has nothing to say.
+
+    It ends in good order when the server stops; the SDK's own would be cut off.
+    """
+    stopping = anyio.Event()
+
+    async def no_events() -> AsyncIterator[ServerSentEvent]:
+        await stopping.wait()
+        yield ServerSentEvent(comment="the server stops")
+
+    return EventSourceResponse(no_events(), shutdown_event=stopping, shutdown_grace_period=1)
 
 
 def _transport_security(hosts: Sequence[str]) -> TransportSecuritySettings:
