@@ -101,7 +101,7 @@ class Setting:
 @asynccontextmanager
 async def setting() -> AsyncIterator[Setting]:
     folder = Path(tempfile.mkdtemp(prefix="pgr-bench-"))
-    folder.chmod(0o711)
+    os.chmod(folder, 0o711)
     state = StateFolder(folder / "state")
     with state.claim():
         postgres = EmbeddedPostgres(state, settings={"fsync": "off", "max_connections": "1200"})
@@ -111,7 +111,7 @@ async def setting() -> AsyncIterator[Setting]:
             async with create_pool_context(postgres.app_dsn) as pool:
                 secrets = await agents.add_agent(pool, ROLE, sql_login=True)
             assert secrets.password is not None
-            await _fill(postgres, secrets.password)
+            await _fill(postgres)
             yield Setting(postgres, secrets.password, folder)
         finally:
             await postgres.stop()
@@ -127,15 +127,20 @@ async def create_pool_context(dsn: str) -> AsyncIterator[asyncpg.Pool]:
         await pool.close()
 
 
-async def _fill(postgres: EmbeddedPostgres, password: str) -> None:
+async def _fill(postgres: EmbeddedPostgres) -> None:
     admin = await asyncpg.connect(postgres.superuser_dsn)
     await admin.execute(
-        f"""create table public.pgbench_accounts (aid int primary key, abalance int);
+        f"""
+        create table public.pgbench_accounts (aid int primary key, abalance int);
         insert into public.pgbench_accounts select n, n from generate_series(1, 100000) n;
-        create table public.pgbench_branches (bid int); insert into public.pgbench_branches values (1);
-        create table public.bulk as select repeat('x', 100) as row from generate_series(1, {BULK_ROWS});
-        grant usage on schema public to {ROLE}; grant select on all tables in schema public to {ROLE};
-        analyze"""
+        create table public.pgbench_branches (bid int);
+        insert into public.pgbench_branches values (1);
+        create table public.bulk as
+            select repeat('x', 100) as row from generate_series(1, {BULK_ROWS});
+        grant usage on schema public to {ROLE};
+        grant select on all tables in schema public to {ROLE};
+        analyze
+        """
     )
     await admin.close()
 
@@ -308,7 +313,7 @@ async def logins(straight: Target, through: Target, count: int = 40) -> list[Fig
 
 
 async def spliced(through: Target, count: int = 200) -> list[Figure]:
-    """A recall whose text is embedded in no time, beside one that brings its vector."""
+    """Compare a recall whose text is embedded in no time with one that brings its vector."""
     vector = f"bench [{','.join(['0.05103'] * 384)}]"
     ready, plain = [], []
     async with await psycopg.AsyncConnection.connect(through.conninfo, autocommit=True) as one:
@@ -341,7 +346,7 @@ async def idle(through: Target, count: int = 1000) -> list[Figure]:
 
 
 async def stalled(through: Target) -> list[Figure]:
-    """A client that asks for 300 MB and reads nothing of it."""
+    """Ask for 300 MB and read nothing of it."""
     before = resident_megabytes(through)
     async with await psycopg.AsyncConnection.connect(through.conninfo) as one:
         one.pgconn.send_query(b"copy public.bulk to stdout")

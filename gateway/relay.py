@@ -308,9 +308,8 @@ class Relay:
 class _ClientSide(asyncio.Protocol):
     def __init__(self, relay: Relay) -> None:
         self._relay = relay
-
-    def data_received(self, data: bytes) -> None:
-        self._relay.client_sent(data)
+        # Without a method in between: 0.2 µs of each message.
+        self.data_received = relay.client_sent  # type: ignore[method-assign]
 
     def eof_received(self) -> bool:
         return self._relay.client_finished()
@@ -328,9 +327,7 @@ class _ClientSide(asyncio.Protocol):
 class _BackendSide(asyncio.Protocol):
     def __init__(self, relay: Relay) -> None:
         self._relay = relay
-
-    def data_received(self, data: bytes) -> None:
-        self._relay.backend_sent(data)
+        self.data_received = relay.backend_sent  # type: ignore[method-assign]
 
     def connection_lost(self, _exc: Exception | None) -> None:
         self._relay.backend_lost()
