@@ -73,6 +73,22 @@ class Road:
         return await psycopg.AsyncConnection.connect(self.conninfo(**more), autocommit=True)
 
 
+@pytest.fixture(scope="session")
+async def database(server: EmbeddedPostgres, template: str) -> AsyncIterator[Database]:
+    """One for all of these tests: each has an agent of its own, who sees only its memories."""
+    made = await create_database(server, "clients", template=template)
+    await as_superuser(server, "GRANT CONNECT, TEMPORARY ON DATABASE clients TO pgrecall_agent")
+    yield made
+    await as_superuser(server, "DROP DATABASE clients WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+async def pool(database: Database) -> AsyncIterator[asyncpg.Pool]:
+    made = await create_pool(database.dsn, min_size=1, max_size=5)
+    yield made
+    await made.close()
+
+
 def upstream_of(database: Database) -> Upstream:
     return Upstream(host=str(database.server.socket_folder), database=database.name)
 
@@ -135,23 +151,19 @@ class Roads:
 
 
 @pytest.fixture(scope="session")
-async def roads(server: EmbeddedPostgres, template: str) -> AsyncIterator[Roads]:
-    database = await create_database(server, "roads", template=template)
-    await as_superuser(server, "GRANT CONNECT, TEMPORARY ON DATABASE roads TO pgrecall_agent")
-    socket_folder = str(server.socket_folder)
+async def roads(database: Database, pool: asyncpg.Pool) -> AsyncIterator[Roads]:
+    socket_folder = str(database.server.socket_folder)
     async with AsyncExitStack() as stack:
-        pool = await create_pool(database.dsn, min_size=1, max_size=5)
-        stack.push_async_callback(pool.close)
         password = (await add_agent(pool, ROADS_AGENT, sql_login=True)).password
         assert password is not None
         embedder = HashEmbedder()
         (vector,) = await embedder.embed_queries([QUESTION])
         ready = embedding_argument(query_embedding(embedder.model, vector))
-        straight = Road(socket_folder, 5432, ROADS_AGENT, password, "roads", ready)
+        straight = Road(socket_folder, 5432, ROADS_AGENT, password, database.name, ready)
         await remember_all(straight, pool, embedder)
 
         async def gateway_to(host: str, port: int) -> Gateway:
-            upstream = Upstream(host=host, port=port, database="roads")
+            upstream = Upstream(host=host, port=port, database=database.name)
             config = GatewayConfig(upstream=upstream, port=0, limits=Limits(drain_seconds=0.1))
             embeddings = QueryEmbeddings(embedder)
             started = await serve(config, partial(login_secret, pool), embeddings)
@@ -169,4 +181,3 @@ async def roads(server: EmbeddedPostgres, template: str) -> AsyncIterator[Roads]
         split = await splitter_to("127.0.0.1", behind.port)
         through = replace(straight, host="127.0.0.1", ready="")
         yield Roads(straight, replace(through, port=plain.port), replace(through, port=split.port))
-    await as_superuser(server, "DROP DATABASE roads WITH (FORCE)")

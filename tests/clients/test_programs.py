@@ -13,7 +13,7 @@ import pytest
 from pgrecall.embedded import EmbeddedPostgres, binaries
 from tests.clients.conftest import QUESTION, ROADS_AGENT, Road, Roads
 from tests.clients.splitter import Splitter
-from tests.conftest import database_dsn
+from tests.conftest import Database
 
 PROGRAMS = Path(__file__).parent / "programs"
 NODE_PACKAGES = ("pg@8", "pg-cursor@2", "postgres@3")
@@ -112,8 +112,8 @@ async def test_psql_sees_the_same_by_every_road(roads: Roads) -> None:
     assert await seen(roads.split) == straight
 
 
-async def test_pg_dump_dumps_the_same_by_every_road(roads: Roads, server: EmbeddedPostgres) -> None:
-    admin = await asyncpg.connect(database_dsn(server, "roads", superuser=True))
+async def test_pg_dump_dumps_the_same_by_every_road(roads: Roads, database: Database) -> None:
+    admin = await asyncpg.connect(database.superuser_dsn)
     await admin.execute(f"create schema if not exists own authorization {ROADS_AGENT}")
     await admin.execute(
         "create table if not exists own.things as"

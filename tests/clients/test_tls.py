@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import psycopg
 import pytest
 
 from embedding.queries import QueryEmbeddings
-from gateway import GatewayConfig, Limits, Tls, serve
+from gateway import GatewayConfig, Limits, Tls, Upstream, serve
 from gateway.protocol.startup import SSLRequest, StartupMessage
 from sql.logins import login_secret
 from tests.clients.certificates import make_certificate
@@ -137,3 +138,25 @@ async def test_garbage_in_place_of_a_handshake_is_closed(secure: Road) -> None:
             wire.send(b"no handshake at all" * 10)
         await wire.rest()
         wire.close()
+
+
+async def test_an_upstream_over_tls_is_verified_and_served(
+    secure: Road, pool: asyncpg.Pool, files: Tls, remembered: tuple[str, ...]
+) -> None:
+    """A gateway before a gateway: the outer one finds its upstream beyond a network."""
+    trusted = ssl.create_default_context(cafile=files.certificate)
+    distrusted = ssl.create_default_context()
+    for context, expected in ((trusted, remembered[0]), (distrusted, None)):
+        upstream = Upstream(host=secure.host, port=secure.port, tls=context)
+        config = GatewayConfig(upstream=upstream, port=0, limits=Limits(drain_seconds=0.1))
+        embeddings = QueryEmbeddings(HashEmbedder())
+        outer = await serve(config, partial(login_secret, pool), embeddings)
+        road = replace(secure, port=outer.port)
+        if expected is None:
+            with pytest.raises(psycopg.OperationalError, match="can't be reached"):
+                await road.connect()
+        else:
+            async with await road.connect() as connection:
+                rows = await connection.execute("select content from recall(%s)", [QUESTION])
+                assert await rows.fetchone() == (expected,)
+        await outer.close()
