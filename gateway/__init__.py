@@ -5,6 +5,20 @@ and its calls of recall() and remember() get the embedding of their text.
 """
 
 from gateway.config import GatewayConfig, Limits, Tls, Upstream
+from gateway.embedding_socket import EmbeddingServer, SocketEmbeddings
 from gateway.server import Gateway, InsecureBind, serve
+from gateway.workers import SharedCount, Workers
 
-__all__ = ["Gateway", "GatewayConfig", "InsecureBind", "Limits", "Tls", "Upstream", "serve"]
+__all__ = [
+    "EmbeddingServer",
+    "Gateway",
+    "GatewayConfig",
+    "InsecureBind",
+    "Limits",
+    "SharedCount",
+    "SocketEmbeddings",
+    "Tls",
+    "Upstream",
+    "Workers",
+    "serve",
+]

@@ -9,6 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from gateway.workers import SharedCount
+
 
 class LoginSecret(Protocol):
     """A role's SCRAM verifier, as pg_authid holds it, and how long it may be used."""
@@ -96,5 +98,6 @@ class GatewayConfig:
     tls: Tls | None = None
     limits: Limits = field(default_factory=Limits)
     reuse_port: bool = False
+    shared_count: SharedCount | None = None  # of all workers' sessions
     # The mock exchange of unknown roles must look alike in every process and after a restart.
     mock_secret: bytes | None = field(default=None, repr=False)

@@ -44,7 +44,7 @@ class Sessions:
         self._logins = logins
         self._embed = embed
         self._certificates = certificates
-        self._slots = Slots(config.limits)
+        self._slots = Slots(config.limits, config.shared_count)
         self._relays: dict[Relay, Slot] = {}
         self._cancelling: set[asyncio.Task[None]] = set()
         self._oid: int | None = None
