@@ -145,9 +145,8 @@ async def agent_for_token(pool: Pool, token: str) -> Agent | None:
     token_hash = hashlib.sha256(token.encode("utf-8", "replace")).digest()
     with translated():
         row = await pool.fetchrow(_QUERIES["agent_for_token"], token_hash)
-        if row is None:
-            return None
-        await pool.execute(_QUERIES["note_token_use"], token_hash)
+    if row is None:
+        return None
     return Agent(AgentName(row["agent"]), row["admin"], row["reader"])
 
 

@@ -6,7 +6,7 @@ StoreError
 ├── Forbidden          42501: seen, but not allowed
 ├── Conflict           40001, 23505: somebody else was first
 ├── TooLarge           54000: over a stated limit
-└── Unavailable        08xxx, 53xxx, 57xxx: the database is away; trying again may help
+└── Unavailable        08xxx, 53xxx, 57xxx, 55000: the database is away; trying again may help
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ _BY_SQLSTATE: tuple[tuple[str, type[StoreError]], ...] = (
     ("08", Unavailable),
     ("53", Unavailable),
     ("57", Unavailable),
+    ("55000", Unavailable),  # the database does not accept connections now
 )
 
 

@@ -20,6 +20,7 @@ from sql.records import (
     LegHits,
     Memory,
     NewMemory,
+    QueryEmbedding,
     RecallAnswer,
     Recalled,
     RecallQuery,
@@ -64,7 +65,11 @@ class MemoryStore:
             *(query.mode, query.rrf_k, query.weights, query.include, query.skip, embedding),
         )
         rows = await read(self._pool, agent, _QUERIES["recall"], *arguments)
-        answer = _answer(rows, embedding, (time.perf_counter() - started) * 1000)
+        if rows or embedding is None:
+            degraded = rows[0]["degraded"] if rows else None
+        else:  # rows would have said it
+            degraded = await self._why_no_vector(embedding)
+        answer = _answer(rows, degraded, (time.perf_counter() - started) * 1000)
         if self._log is not None:
             self._log.add(agent, query, answer)
         return answer
@@ -76,6 +81,11 @@ class MemoryStore:
             raise NotFound(f"no memory {memory_id}", sqlstate="P0002")
         return Memory(**rows[0])
 
+    async def _why_no_vector(self, embedding: QueryEmbedding) -> str | None:
+        with translated():
+            reason: str | None = await self._pool.fetchval(_QUERIES["why_no_vector"], embedding)
+        return reason
+
     async def ping(self) -> bool:
         """Return whether the database answers."""
         try:
@@ -85,22 +95,14 @@ class MemoryStore:
             return False
 
 
-def _answer(rows: Sequence[asyncpg.Record], embedding: str | None, took_ms: float) -> RecallAnswer:
+def _answer(rows: Sequence[asyncpg.Record], degraded: str | None, took_ms: float) -> RecallAnswer:
     results = [Recalled(**row) for row in rows]
     return RecallAnswer(
         results=results,
-        degraded=rows[0]["degraded"] if rows else _embedding_failure(embedding),
+        degraded=degraded,
         took_ms=round(took_ms, 2),
         legs=LegHits(
             lexical=sum(result.lexical_rank is not None for result in results),
             vector=sum(result.vector_rank is not None for result in results),
         ),
     )
-
-
-def _embedding_failure(embedding: str | None) -> str | None:
-    """Return why there was no vector, for an answer without rows, which can't say it itself."""
-    if embedding is None:
-        return None
-    _, mark, reason = embedding.partition(" ! ")
-    return reason if mark else None

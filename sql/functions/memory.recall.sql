@@ -41,11 +41,13 @@ begin
         union all
         select h.* from pgrecall.exact_leg(query, s, pool) h where mode = 'exact'
     ), vector as materialized (
-        select h.* from pgrecall.vector_leg(given.model, given.vector, s, pool) h
+        select h.*, 1 - (h.distance - min(h.distance) over ())
+            / nullif(max(h.distance) over () - min(h.distance) over (), 0) as nearness
+        from pgrecall.vector_leg(given.model, given.vector, s, pool) h
         where mode in ('hybrid', 'vector') and missing is null
     ), fused as (
         select space, id, version, l.rank as lexical_rank, v.rank as vector_rank, v.distance,
-            pgrecall.fused_score(l.rank, l.share, v.rank, v.distance, rrf_k, weights) as score
+            pgrecall.fused_score(l.rank, l.share, v.rank, coalesce(v.nearness, 1)::real, rrf_k, weights) as score
         from lexical l full join vector v using (space, id, version)
     ), ordered as (
         select f.*, row_number() over (order by f.score desc, f.id, f.version)::int as rank

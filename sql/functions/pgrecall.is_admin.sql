@@ -1,6 +1,6 @@
 -- Whether the session's agent administers the whole deployment.
 create or replace function pgrecall.is_admin() returns boolean
-language plpgsql stable parallel restricted security definer cost 10000
+language plpgsql stable parallel restricted security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin

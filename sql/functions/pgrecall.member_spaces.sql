@@ -1,6 +1,6 @@
 -- The spaces that the session belongs to, at least with the role given.
 create or replace function pgrecall.member_spaces(least_role text) returns text[]
-language plpgsql stable parallel restricted security definer cost 10000
+language plpgsql stable parallel restricted security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -1,7 +1,6 @@
--- What the session may read as: itself, everyone, and each space it belongs to.
--- Costly on purpose, so that a policy's `readers && principals()` becomes an index condition.
+-- What the session may read as: itself, everyone, each space it belongs to, each space that it administers.
 create or replace function pgrecall.principals() returns text[]
-language plpgsql stable parallel restricted security definer cost 10000
+language plpgsql stable parallel restricted security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -14,6 +13,8 @@ begin
             from pgrecall.agents a where a.agent = who
             union all
             select 'space:' || m.space from pgrecall.members m where m.agent = who
+            union all
+            select 'admin:' || m.space from pgrecall.members m where m.agent = who and m.role = 'admin'
         ) as found
     );
 end

@@ -9,12 +9,12 @@ update pgrecall.agent_tokens set expires_at = least(expires_at, $2)
 where agent = $1 and (expires_at is null or expires_at > $2)
 
 -- name: agent_for_token
+with used as (
+    update pgrecall.agent_tokens set last_used_at = now()
+    where token_hash = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')
+)
 select a.agent, a.admin, a.reader from pgrecall.agent_tokens t join pgrecall.agents a using (agent)
 where t.token_hash = $1 and (t.expires_at is null or t.expires_at > now())
-
--- name: note_token_use
-update pgrecall.agent_tokens set last_used_at = now()
-where token_hash = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')
 
 -- name: find_agent
 select agent, admin, reader from pgrecall.agents where agent = $1

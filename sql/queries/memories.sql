@@ -10,6 +10,9 @@ select * from memory.recall(
     as_of => $9, min_importance => $10, min_confidence => $11, mode => $12, rrf_k => $13, weights => $14,
     include => $15, skip => $16, query_embedding => $17)
 
+-- name: why_no_vector
+select pgrecall.why_no_vector($1)
+
 -- name: get
 select * from memory.memories where id = $1
 

@@ -16,32 +16,33 @@ $$;
 
 grant usage on schema memory to pgrecall_agent, pgrecall_reader, pgrecall_service;
 
--- memories: whoever is among the row's readers.
+-- memories: whoever is among the row's readers. The principals stand in a subquery, so that they are worked
+-- out once a statement: as a plain call they cost 25 µs for every row of a scan.
 drop policy if exists readable on pgrecall.memories;
 create policy readable on pgrecall.memories for select to pgrecall_agent, pgrecall_reader
-    using (readers && pgrecall.principals());
+    using (readers && (select pgrecall.principals()));
 grant select on pgrecall.memories to pgrecall_agent, pgrecall_reader;
 
 -- spaces and members: the members of the space.
 drop policy if exists readable on pgrecall.spaces;
 create policy readable on pgrecall.spaces for select to pgrecall_agent, pgrecall_reader
-    using (pgrecall.is_admin() or space = any (pgrecall.member_spaces('reader')));
+    using ((select pgrecall.is_admin()) or space = any ((select pgrecall.member_spaces('reader'))::text[]));
 grant select on pgrecall.spaces to pgrecall_agent, pgrecall_reader;
 
 -- agents: oneself; the deployment's admin sees all.
 drop policy if exists readable on pgrecall.agents;
 create policy readable on pgrecall.agents for select to pgrecall_agent, pgrecall_reader
-    using (agent = memory.current_agent() or pgrecall.is_admin());
+    using (agent = (select memory.current_agent()) or (select pgrecall.is_admin()));
 grant select on pgrecall.agents to pgrecall_agent, pgrecall_reader;
 
 -- events: one's own, and all of a space for its admins.
 drop policy if exists readable on pgrecall.events;
 create policy readable on pgrecall.events for select to pgrecall_agent, pgrecall_reader
-    using (agent = memory.current_agent() or space = any (pgrecall.member_spaces('admin')));
+    using (agent = (select memory.current_agent()) or space = any ((select pgrecall.member_spaces('admin'))::text[]));
 grant select on pgrecall.events to pgrecall_agent, pgrecall_reader;
 
 -- recall_log: one's own.
 drop policy if exists readable on pgrecall.recall_log;
 create policy readable on pgrecall.recall_log for select to pgrecall_agent, pgrecall_reader
-    using (agent = memory.current_agent());
+    using (agent = (select memory.current_agent()));
 grant select on pgrecall.recall_log to pgrecall_agent, pgrecall_reader;

@@ -96,7 +96,15 @@ async def test_a_query_without_a_searchable_word_is_answered_by_the_vector_leg(
 async def test_user_text_is_never_query_syntax(remember, recall):
     await remember("it's a 'quoted' \\backslash & pipe | not ! <-> :* text")
 
-    for query in ("it's text", "'quoted'", "\\backslash", "pipe | text", "text:*", "!text", "(text"):
+    for query in (
+        "it's text",
+        "'quoted'",
+        "\\backslash",
+        "pipe | text",
+        "text:*",
+        "!text",
+        "(text",
+    ):
         assert len((await recall(query, mode="lexical")).results) == 1, query
 
 

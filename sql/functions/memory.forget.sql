@@ -1,0 +1,26 @@
+-- Forget a memory: `archive` takes it out of recall, `delete` also out of every reader's sight but the
+-- space admins', `erase` leaves nothing of it but the fact, in the log, that it was. Answers what was done.
+create or replace function memory.forget(id uuid, how text default 'archive') returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    who text := pgrecall.writing_agent();
+    head pgrecall.memories := pgrecall.head_to_change(forget.id, who);
+begin
+    case how
+        when 'archive' then
+            update pgrecall.memories m set archived_at = coalesce(m.archived_at, clock_timestamp())
+            where m.space = head.space and m.id = head.id and m.version = head.version;
+            perform pgrecall.append_event(head.space, who, 'archive', head.id, head.version, '{}', null);
+            return 'archived';
+        when 'delete' then
+            return pgrecall.delete_memory(head, who);
+        when 'erase' then
+            return pgrecall.erase_memory(head, who);
+        else
+            raise exception 'how must be archive, delete or erase, not %', quote_nullable(how) using errcode = '22023';
+    end case;
+end
+$$;
+grant execute on function memory.forget(uuid, text) to pgrecall_agent;
