@@ -10,7 +10,7 @@ import structlog
 
 from gateway import metrics
 from gateway.config import Embeddings
-from gateway.rewriter import Wanted
+from gateway.spliced import Wanted
 from sql.records import failed_embedding
 
 _log = structlog.get_logger(__name__)

@@ -23,7 +23,8 @@ from gateway.protocol.backend import IDLE
 from gateway.protocol.errors import ProtocolViolation
 from gateway.protocol.startup import CancelRequest
 from gateway.refusals import BadProtocol, CannotConnect, IdleTooLong, Refusal, ShuttingDown
-from gateway.rewriter import Rewriter, Spliced, Wanted
+from gateway.rewriter import Rewriter
+from gateway.spliced import Spliced, Wanted
 from gateway.upstream import Backend
 
 _log = structlog.get_logger(__name__)
