@@ -12,6 +12,7 @@ begin
         when 'archive' then
             update pgrecall.memories m set archived_at = coalesce(m.archived_at, clock_timestamp())
             where m.space = head.space and m.id = head.id and m.version = head.version;
+            perform pgrecall.mix_neighbours(head);
             perform pgrecall.append_event(head.space, who, 'archive', head.id, head.version, '{}', null);
             return 'archived';
         when 'delete' then

@@ -16,6 +16,7 @@ begin
     delete from pgrecall.usage u where u.space = head.space and u.id = head.id;
     delete from pgrecall.memories m where m.space = head.space and m.id = head.id;
     get diagnostics versions = row_count;
+    perform pgrecall.mix_neighbours(head);
     perform pgrecall.append_event(head.space, who, 'erase', head.id, head.version, '{}', null);
     return format(
         'erased %s versions, %s embeddings, %s links; WAL holds them until the next checkpoint and archive cycle',

@@ -22,6 +22,10 @@ begin
     select target, memory_id, of_version, with_model, c.number - 1,
         version_row.superseded_at is null, version_row.readers, c.vector::public.halfvec
     from unnest(chunks) with ordinality as c(vector, number);
+    if version_row.thread is not null and version_row.superseded_at is null then
+        perform pgrecall.mix_thread(target, memory_id, of_version, with_model);
+        perform pgrecall.mix_neighbours(version_row);
+    end if;
     return true;
 end
 $$;
