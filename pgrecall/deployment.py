@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 from embedding import QueryEmbeddings
@@ -13,7 +14,10 @@ from sql.store import MemoryStore
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A migrated database, ways into it, and what makes embeddings, by the model of that name."""
+    """A migrated database, ways into it, and what makes embeddings, by the model of that name.
+
+    `settled` is set when everything is announced and the model loaded.
+    """
 
     settings: Settings
     state: StateFolder
@@ -22,3 +26,4 @@ class Deployment:
     queries: QueryEmbeddings
     store: MemoryStore
     model: str | None
+    settled: asyncio.Event

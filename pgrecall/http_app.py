@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from fastapi import FastAPI
 
-from mcp_server import create_server, mcp_asgi, request_caller
 from pgrecall import __version__
 from pgrecall.deployment import Deployment
+from pgrecall.late_mcp import Endpoint, LateEndpoint
 from pgrecall.settings import is_loopback
 from rest.app import create_app
 from rest.guards import LOOPBACK_HOSTS
@@ -17,19 +18,27 @@ from sql.agents import agent_for_token
 
 def build_app(deployment: Deployment) -> FastAPI:
     """Return the app; what it was handed stays open when it stops."""
-    settings, pool, store = deployment.settings, deployment.pool, deployment.store
     # Only this machine's own names, so that no web page reaches us under a name of its making.
-    hosts = LOOPBACK_HOSTS if is_loopback(settings.http_host) else ("*",)
-    server = create_server(
-        request_caller(store, pool), version=__version__, groups=settings.mcp_tools
-    )
-    mcp = mcp_asgi(server, partial(agent_for_token, pool), hosts=hosts)
+    hosts = LOOPBACK_HOSTS if is_loopback(deployment.settings.http_host) else ("*",)
+    mcp = LateEndpoint(partial(_make_mcp, deployment, hosts), deployment.settled)
     return create_app(
-        store,
-        pool,
+        deployment.store,
+        deployment.pool,
         version=__version__,
         embedder=deployment.model,
         hosts=hosts,
         mounted={"/mcp": mcp},
         lifespan=mcp.running,
     )
+
+
+def _make_mcp(deployment: Deployment, hosts: Sequence[str]) -> Endpoint:
+    from mcp_server import create_server, mcp_asgi, request_caller
+
+    pool = deployment.pool
+    server = create_server(
+        request_caller(deployment.store, pool),
+        version=__version__,
+        groups=deployment.settings.mcp_tools,
+    )
+    return mcp_asgi(server, partial(agent_for_token, pool), hosts=hosts)

@@ -80,8 +80,8 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
     embedder = configured_embedder(settings)
     if embedder is not None:
         stack.push_async_callback(embedder.close)
-        warming = asyncio.create_task(_warm(embedder))
-        stack.callback(warming.cancel)
+    warming = asyncio.create_task(_warm(embedder))
+    stack.callback(warming.cancel)
     postgres, dsn = await _open_while_importing(stack, settings, state)
     pool = await create_pool(dsn, min_size=2, max_size=_POOL_SIZE)
     stack.push_async_callback(_close_pool, pool)
@@ -102,6 +102,7 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
         queries=queries,
         store=MemoryStore(pool, queries, recalls),
         model=embedder.model if embedder else None,
+        settled=asyncio.Event(),
     )
     from pgrecall.fronts import start_gateway, start_http
 
@@ -119,6 +120,7 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
     stack.callback(state.endpoints_file.unlink, missing_ok=True)
     say_running(endpoints, first)
     endpoints.write(state)
+    warming.add_done_callback(lambda _: deployment.settled.set())
     return parts
 
 
@@ -151,8 +153,10 @@ async def _open_database(
     return postgres, postgres.app_dsn
 
 
-async def _warm(embedder: Embedder) -> None:
+async def _warm(embedder: Embedder | None) -> None:
     """Load the model before the first query needs it."""
+    if embedder is None:
+        return
     try:
         await embedder.embed_queries(["warm up"])
     except EmbeddingError as error:
