@@ -129,6 +129,9 @@ class EmbeddedPostgres:
         if child is not None and child.poll() is None:
             await asyncio.to_thread(stop_postmaster, psutil.Process(child.pid), timeout_seconds)
             await asyncio.to_thread(child.wait)
+        if self.socket_folder.parent != self._state.path:
+            with suppress(OSError):  # never made, or a killed server left its socket
+                self.socket_folder.rmdir()
 
     async def wait(self) -> None:
         """Wait until the server ends, by whatever cause."""

@@ -139,6 +139,7 @@ async def test_a_path_too_long_for_a_socket_gets_a_short_private_one(
         assert len(os.fsencode(postgres.socket_folder)) < 60
         assert stat.S_IMODE(postgres.socket_folder.stat().st_mode) == 0o700
         assert await run(postgres, "SELECT 1") == 1
+    assert not postgres.socket_folder.exists()
 
 
 async def test_a_folder_of_other_files_is_left_alone(temporary_folder: Path) -> None:
