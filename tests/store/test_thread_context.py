@@ -74,3 +74,19 @@ async def test_a_private_turn_does_not_colour_a_shared_one(remember, pool, embed
     assert np.allclose(
         await searched(pool, shared), await expected(embedder, "deploy at noon"), atol=2e-3
     )
+
+
+async def test_components_too_small_for_a_half_float_do_no_harm(remember, pool, embedder, backfill):
+    first = await remember("one", thread="t")
+    second = await remember("two", thread="t")
+    tiny = "[" + ",".join(["1"] + ["6e-8"] * 383) + "]"
+    for memory in (first, second):
+        await pool.execute(
+            "select pgrecall.store_embeddings($1, $2, 1, $3, $4)",
+            memory.space,
+            memory.id,
+            embedder.model,
+            [tiny],
+        )
+
+    assert (await searched(pool, first))[0] == pytest.approx(1, abs=1e-3)
