@@ -137,6 +137,47 @@ class EmbeddedPostgres:
         """Wait until the server ends, by whatever cause."""
         await self._exited.wait()
 
+    def _watch(self, loop: asyncio.AbstractEventLoop, exited: asyncio.Event) -> None:
+        child = self._child
+        assert child is not None
+
+        def watch() -> None:
+            child.wait()
+            with suppress(RuntimeError):  # the loop has ended, and nobody waits
+                loop.call_soon_threadsafe(exited.set)
+
+        threading.Thread(target=watch, name="postgres-watch", daemon=True).start()
+
+    async def _provision(self) -> None:
+        """Make the app's role and database, closed to everybody who was not let in."""
+        dsn = self.dsn(SUPERUSER, self._state.secrets["superuser"], "postgres")
+        try:
+            system = await asyncpg.connect(dsn)
+        except asyncpg.InvalidPasswordError as error:
+            raise DatabaseError(
+                f"secrets.json in {self._state.path} is not the one of its database",
+                hint="put the right one back from a backup of the state folder",
+            ) from error
+        try:
+            if not await system.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", APP_ROLE):
+                # Nothing to quote in either.
+                password = self._state.secrets["app"]
+                await system.execute(
+                    f"CREATE ROLE {APP_ROLE} LOGIN CREATEROLE PASSWORD '{password}'"
+                )
+            if not await system.fetchval("SELECT 1 FROM pg_database WHERE datname = $1", DATABASE):
+                await system.execute(f"CREATE DATABASE {DATABASE} OWNER {APP_ROLE}")
+            await system.execute(
+                f"REVOKE CONNECT, TEMPORARY ON DATABASE {DATABASE}, postgres, template1 FROM PUBLIC"
+            )
+        finally:
+            await system.close()
+        memory = await asyncpg.connect(self.superuser_dsn)
+        try:
+            await memory.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        finally:
+            await memory.close()
+
     # Starting: everything below runs in a worker thread.
 
     def _start(self) -> None:
@@ -236,44 +277,3 @@ class EmbeddedPostgres:
         if "Read-only file system" in told or "Permission denied" in told:
             return StateFolderError(f"{self._state.path} can't be written", hint=last or None)
         return DatabaseError(message, hint=last or None)
-
-    def _watch(self, loop: asyncio.AbstractEventLoop, exited: asyncio.Event) -> None:
-        child = self._child
-        assert child is not None
-
-        def watch() -> None:
-            child.wait()
-            with suppress(RuntimeError):  # the loop has ended, and nobody waits
-                loop.call_soon_threadsafe(exited.set)
-
-        threading.Thread(target=watch, name="postgres-watch", daemon=True).start()
-
-    async def _provision(self) -> None:
-        """Make the app's role and database, closed to everybody who was not let in."""
-        dsn = self.dsn(SUPERUSER, self._state.secrets["superuser"], "postgres")
-        try:
-            system = await asyncpg.connect(dsn)
-        except asyncpg.InvalidPasswordError as error:
-            raise DatabaseError(
-                f"secrets.json in {self._state.path} is not the one of its database",
-                hint="put the right one back from a backup of the state folder",
-            ) from error
-        try:
-            if not await system.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", APP_ROLE):
-                # Nothing to quote in either.
-                password = self._state.secrets["app"]
-                await system.execute(
-                    f"CREATE ROLE {APP_ROLE} LOGIN CREATEROLE PASSWORD '{password}'"
-                )
-            if not await system.fetchval("SELECT 1 FROM pg_database WHERE datname = $1", DATABASE):
-                await system.execute(f"CREATE DATABASE {DATABASE} OWNER {APP_ROLE}")
-            await system.execute(
-                f"REVOKE CONNECT, TEMPORARY ON DATABASE {DATABASE}, postgres, template1 FROM PUBLIC"
-            )
-        finally:
-            await system.close()
-        memory = await asyncpg.connect(self.superuser_dsn)
-        try:
-            await memory.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        finally:
-            await memory.close()
