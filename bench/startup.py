@@ -82,7 +82,7 @@ def _measure(folder: Path) -> Start:
         running = _announced(process, state)
         token = Credentials.require(state).token
         headers = {"Authorization": f"Bearer {token}"}
-        with httpx.Client(base_url=running.http.url, headers=headers, timeout=30) as client:
+        with httpx.Client(base_url=running.http, headers=headers, timeout=30) as client:
             _recall(client)
             first_recall = time.perf_counter() - began
             while _recall(client) is not None:

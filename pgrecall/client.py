@@ -43,7 +43,7 @@ async def memory_client(settings: Settings, agent: str | None) -> AsyncIterator[
     if running and kept and agent in (None, kept.agent):
         headers = {"Authorization": f"Bearer {kept.token}"}
         async with httpx.AsyncClient(
-            base_url=running.http.url, headers=headers, timeout=60
+            base_url=running.http, headers=headers, timeout=60
         ) as session:
             yield _OverRest(session)
     else:

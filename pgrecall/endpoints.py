@@ -27,23 +27,17 @@ class Gateway:
 
 
 @dataclass(frozen=True, slots=True)
-class Http:
-    """Where REST, MCP and the explorer answer; `url` has no path."""
-
-    host: str
-    port: int
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
 class Endpoints:
-    """The content of endpoints.json: there while `up` accepts connections, gone when it stops."""
+    """The content of endpoints.json: there while `up` accepts connections, gone when it stops.
+
+    `http` is the URL, without a path, under which REST, MCP and the documentation answer.
+    """
 
     version: str
     pid: int
     started_at: str
     gateway: Gateway
-    http: Http
+    http: str
     rest: str
     mcp: str
 
@@ -59,9 +53,7 @@ class Endpoints:
         if told is None or holder is None or told.get("pid") != holder.pid:
             return None
         try:
-            return cls(
-                **(told | {"gateway": Gateway(**told["gateway"]), "http": Http(**told["http"])})
-            )
+            return cls(**(told | {"gateway": Gateway(**told["gateway"])}))
         except (KeyError, TypeError):  # written by another version
             return None
 
@@ -75,10 +67,9 @@ class Endpoints:
         return running
 
 
-def http_endpoint(host: str, port: int) -> Http:
-    """Return the endpoint of an HTTP server that listens there."""
-    host = reachable(host)
-    return Http(host=host, port=port, url=f"http://{_bracketed(host)}:{port}")
+def http_url(host: str, port: int) -> str:
+    """Return the URL, without a path, of an HTTP server that listens there."""
+    return f"http://{_bracketed(reachable(host))}:{port}"
 
 
 def reachable(host: str) -> str:

@@ -16,7 +16,7 @@ import uvicorn
 from gateway.server import serve as serve_gateway
 from pgrecall.deployment import Deployment
 from pgrecall.embedded import DATABASE
-from pgrecall.endpoints import Gateway, Http, http_endpoint, reachable
+from pgrecall.endpoints import Gateway, http_url, reachable
 from pgrecall.errors import SettingsError
 from pgrecall.gateway_workers import start_workers
 from pgrecall.http_app import build_app
@@ -68,7 +68,7 @@ async def start_gateway(stack: AsyncExitStack, parts: Parts, deployment: Deploym
 
 async def start_http(
     stack: AsyncExitStack, parts: Parts, deployment: Deployment, listener: socket
-) -> Http:
+) -> str:
     """Start the HTTP server on a socket that listens already."""
     server = _Server(
         uvicorn.Config(
@@ -86,7 +86,7 @@ async def start_http(
             await task
         await asyncio.sleep(0.005)
     host, port = listener.getsockname()[:2]
-    return http_endpoint(host, port)
+    return http_url(host, port)
 
 
 class _Server(uvicorn.Server):

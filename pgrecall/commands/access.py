@@ -53,7 +53,7 @@ def variables(settings: Settings, agent: str | None) -> dict[str, str]:
         "PGUSER": kept.agent,
         "PGPASSWORD": kept.password,
         "PGDATABASE": running.gateway.database,
-        "PGRECALL_URL": running.http.url,
+        "PGRECALL_URL": running.http,
         "PGRECALL_TOKEN": kept.token,
     }
     return {name: value for name, value in told.items() if value is not None}

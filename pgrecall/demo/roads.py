@@ -56,7 +56,7 @@ async def fetch(url: str, statement: str, parameters: Sequence[Any] = ()) -> lis
 
 
 def _http(stage: Stage) -> httpx.AsyncClient:
-    return httpx.AsyncClient(base_url=stage.endpoints.http.url, timeout=_TIMEOUT_SECONDS)
+    return httpx.AsyncClient(base_url=stage.endpoints.http, timeout=_TIMEOUT_SECONDS)
 
 
 async def post(stage: Stage, path: str, body: Any, *, token: str) -> Any:
@@ -65,7 +65,7 @@ async def post(stage: Stage, path: str, body: Any, *, token: str) -> Any:
     Raises DemoFailed with the problem's own words when it is refused.
     """
     async with httpx.AsyncClient(
-        base_url=stage.endpoints.http.url, timeout=_TIMEOUT_SECONDS
+        base_url=stage.endpoints.http, timeout=_TIMEOUT_SECONDS
     ) as client:
         answer = await client.post(path, json=body, headers={"Authorization": f"Bearer {token}"})
     if answer.is_error:
@@ -76,7 +76,7 @@ async def post(stage: Stage, path: str, body: Any, *, token: str) -> Any:
 async def readiness(stage: Stage) -> dict[str, Any]:
     """Return what /readyz says, ready or not."""
     async with httpx.AsyncClient(
-        base_url=stage.endpoints.http.url, timeout=_TIMEOUT_SECONDS
+        base_url=stage.endpoints.http, timeout=_TIMEOUT_SECONDS
     ) as client:
         told: dict[str, Any] = (await client.get("/readyz")).json()
     return told

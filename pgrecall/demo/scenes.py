@@ -205,7 +205,7 @@ async def ask_mcp(story: Story, cast: Cast) -> None:
 
 def _curl(cast: Cast, path: str, body: str) -> str:
     return (
-        f"curl -s {cast.stage.endpoints.http.url}{path} \\\n"
+        f"curl -s {cast.stage.endpoints.http}{path} \\\n"
         "  -H \"Authorization: Bearer $PGRECALL_TOKEN\" -H 'Content-Type: application/json' \\\n"
         f"  -d '{body}'"
     )

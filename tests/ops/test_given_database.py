@@ -41,7 +41,7 @@ async def test_a_database_that_is_away_refuses_and_then_serves_with_nothing_lost
         endpoints = up.ready()
         headers = {"Authorization": f"Bearer {up.credentials.token}"}
         async with httpx.AsyncClient(
-            base_url=endpoints.http.url, headers=headers, timeout=30
+            base_url=endpoints.http, headers=headers, timeout=30
         ) as client:
             writers = [RestWriter(client, number) for number in range(4)]
             tasks = [asyncio.create_task(writer.run()) for writer in writers]
