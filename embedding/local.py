@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 import structlog
 
+from embedding.batches import batches
 from embedding.maker import EmbedderUnavailable, Vectors, unit_rows
 from embedding.texts import chunks, cleaned
 
@@ -19,7 +20,7 @@ log = structlog.get_logger(__name__)
 Answer = TypeVar("Answer")
 
 # A query waits for the slice that is being computed, never for a whole batch of passages:
-# a tenth of a second with the slower of the engines.
+# a tenth of a second, or half of one with the slower of the engines.
 SLICE_TOKENS = 512
 OVERLAP_TOKENS = 48
 
@@ -66,7 +67,7 @@ class LocalEmbedder:
         pieces = [await self._in_thread(partial(self._cut, text)) for text in texts]
         flat = [piece for text in pieces for piece in text]
         vectors = np.empty((len(flat), self.dimension), np.float32)
-        for group in _slices([tokens for _, tokens in flat]):
+        for group in batches([tokens for _, tokens in flat], SLICE_TOKENS):
             ready = [flat[index][0] for index in group]
             vectors[group] = await self._in_thread(partial(self._embedded, ready, query=False))
         ends = np.cumsum([len(text) for text in pieces])[:-1]
@@ -96,16 +97,3 @@ class LocalEmbedder:
         count = self._loaded().count_tokens
         cut = chunks(cleaned(text), count, limit=self._chunk_tokens, overlap=OVERLAP_TOKENS)
         return [(piece, count(piece)) for piece in cut]
-
-
-def _slices(tokens: list[int]) -> list[list[int]]:
-    """Group texts of like length, none of the groups above SLICE_TOKENS unless it is one text."""
-    groups: list[list[int]] = []
-    size = 0
-    for index in sorted(range(len(tokens)), key=tokens.__getitem__):
-        if not groups or size + tokens[index] > SLICE_TOKENS:
-            groups.append([])
-            size = 0
-        groups[-1].append(index)
-        size += tokens[index]
-    return groups

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
+from embedding.batches import batches
 from embedding.e5.network import network
 from embedding.e5.tokens import Tokenizer
 from embedding.e5.weights import Weights, unpacked
@@ -47,7 +48,7 @@ class OnnxEngine:
         for long in (text for text in ids if len(text) > self._positions):
             del long[self._positions - 1 : -1]
         vectors = np.empty((len(texts), self._words.shape[1] * 32), np.float32)
-        for run in _runs([len(text) for text in ids]):
+        for run in batches([len(text) for text in ids], RUN_TOKENS):
             vectors[run] = self._run([ids[index] for index in run])
         self._weights.forget()
         return vectors
@@ -86,17 +87,6 @@ def _options(threads: int | None) -> onnxruntime.SessionOptions:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3
     return options
-
-
-def _runs(lengths: Sequence[int]) -> list[list[int]]:
-    """Group texts of like length into runs of at most RUN_TOKENS with their padding."""
-    runs: list[list[int]] = []
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if runs and lengths[index] * (len(runs[-1]) + 1) <= RUN_TOKENS:
-            runs[-1].append(index)
-        else:
-            runs.append([index])
-    return runs
 
 
 def return_free_memory() -> None:
