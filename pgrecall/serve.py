@@ -114,8 +114,8 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
         started_at=started_at,
         gateway=gateway,
         http=http,
-        rest=f"{http.url}/v1",
-        mcp=f"{http.url}/mcp",
+        rest=f"{http}/v1",
+        mcp=f"{http}/mcp",
     )
     stack.callback(state.endpoints_file.unlink, missing_ok=True)
     say_running(endpoints, first)
