@@ -16,6 +16,7 @@ declare
     s pgrecall.scope;
     given record := pgrecall.parse_embedding(query_embedding);
     missing text;
+    dated record;
     pool int := 200;
 begin
     perform pgrecall.check_recall(query, k, skip, kinds, mode, rrf_k, weights, include, branch);
@@ -23,8 +24,10 @@ begin
         pgrecall.principals(), recall.space, recall.kinds, recall.entity, recall.tags, since, until, as_of,
         coalesce(min_importance, 0), coalesce(min_confidence, 0),
         'superseded' = any (include), 'archived' = any (include), 0);
+    dated := pgrecall.narrow_to_dates(query, mode, s);
+    s := dated.s;
     s.visible := pgrecall.visible_rows(s);
-    if mode in ('hybrid', 'vector') then
+    if mode in ('hybrid', 'vector') and not dated.listed then
         missing := pgrecall.why_no_vector(query_embedding);
         if missing is not null then
             perform pgrecall.say_degraded(missing);
@@ -36,15 +39,16 @@ begin
     end loop;
     return query
     with lexical as materialized (
-        select h.* from pgrecall.lexical_leg(query, s, pool) h
+        select h.* from pgrecall.lexical_leg(dated.words, s, pool) h
         where mode in ('hybrid', 'lexical') or (mode = 'vector' and missing is not null)
         union all
-        select h.* from pgrecall.exact_leg(query, s, pool) h where mode = 'exact'
+        -- Every text contains the empty one: a query of only dates lists its span, newest first.
+        select h.* from pgrecall.exact_leg(dated.words, s, pool) h where mode = 'exact' or dated.listed
     ), vector as materialized (
         select h.*, 1 - (h.distance - min(h.distance) over ())
             / nullif(max(h.distance) over () - min(h.distance) over (), 0) as nearness
         from pgrecall.vector_leg(given.model, given.vector, s, pool) h
-        where mode in ('hybrid', 'vector') and missing is null
+        where mode in ('hybrid', 'vector') and missing is null and not dated.listed
     ), fused as (
         select space, id, version, l.rank as lexical_rank, v.rank as vector_rank, v.distance,
             pgrecall.fused_score(l.rank, l.share, v.rank, coalesce(v.nearness, 1)::real, rrf_k, weights) as score
@@ -57,7 +61,7 @@ begin
     )
     select o.rank, o.score, m.id, m.version, m.space, m.agent, m.kind, m.title, m.content, m.entity, m.tags,
         m.importance, m.confidence, m.pinned, m.event_at, m.created_at,
-        o.lexical_rank, o.vector_rank, null::int, o.distance, missing
+        o.lexical_rank, o.vector_rank, null::int, o.distance, nullif(concat_ws('; ', missing, dated.unmet), '')
     from ordered o join pgrecall.memories m using (space, id, version)
     order by o.rank;
 end

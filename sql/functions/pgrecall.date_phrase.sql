@@ -20,12 +20,13 @@ begin
     into shape, alone, licence, matched, fields
     from pgrecall.date_patterns() p
     cross join lateral (select (regexp_match(said, '^(' || p.pattern || ')(?: |$)'))[1] as found offset 0) m
-    where m.found is not null
+    where strpos(p.starts, left(said, 1)) > 0 and m.found is not null
     order by p.n
     limit 1;
     after := split_part(substr(said, length(matched) + 2), ' ', 1);
     if (not alone and shape in ('year', 'day', 'quarter') and after ~ '^(\?|x|of|\d)')
         or (shape in ('unit', 'rolling', 'weekday') and after = 'of')
+        or (shape = 'weekday' and after in ('before', 'after'))
         or (shape = 'month' and not alone and lead ~ 'the $')
     then
         matched := null;

@@ -6,7 +6,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     lead text := coalesce(
-        substring(said from '^(?:(?:week of|in|on|na|of|the|for|about|since|until|upto|before|after|from|between) )+'), '');
+        substring(said from '^(?:(?:week of|in|on|na|of|the|for(?! (?:in|on) )|about|since|until|upto|before|after|from|between) )+'), '');
     body text := substr(said, length(lead) + 1);
     first record := pgrecall.date_phrase(body, lead, now, now::timestamp);
     last record;
@@ -22,12 +22,13 @@ begin
     end if;
     tokens := cardinality(string_to_array(lead || first.matched, ' '));
     -- What is for a time to come, or for a longer one, is about it: a plan for tomorrow, the budget for 2024.
-    if lead ~ '\mabout\M' or (lead ~ '\m(for|na)\M' and first.shape not in ('unit', 'rolling')
-        and (first.until > first.since + interval '1 day' or first.since > now::timestamp))
+    if lead ~ '\mabout\M' or (lead ~ '\mfor\M' and first.since > now::timestamp)
+        or (lead ~ '\m(for|na)\M' and first.shape not in ('unit', 'rolling')
+            and (first.until > first.since + interval '1 day' or first.since > now::timestamp))
     then
         return;
     end if;
-    if lead ~ 'week of' then
+    if lead ~ 'week of' and first.shape = 'day' then
         first.since := date_trunc('week', first.since);
         first.until := first.since + interval '7 days';
     end if;

@@ -18,7 +18,7 @@ begin
         when word ~ '^\d{1,2}(st|nd|rd|th|-?го|-?е|-?м|-?ое)$' then substring(word from '^\d+') || 'th'
         when word ~ '^(19|20)\d\d[-/](0[1-9]|1[012])[-/](0[1-9]|[12]\d|3[01])$' then replace(word, '/', '-')
         when word ~ '^(0?[1-9]|[12]\d|3[01])\.(0?[1-9]|1[012])\.(19|20)\d\d$'
-            then regexp_replace(word, '^(\d+)\.(\d+)\.(\d+)$', 'on\1.\2.\3')
+            then concat_ws('-', split_part(word, '.', 3), lpad(split_part(word, '.', 2), 2, '0'), lpad(split_part(word, '.', 1), 2, '0'))
         when word ~ '^(19|20)\d\d-(0[1-9]|1[012])$' then 'ym' || word
         when word ~ '^q[1-4]$' then word
         when word ~ '^((19|20)\d\d-?q[1-4]|q[1-4][-/](19|20)\d\d)$'

@@ -21,7 +21,7 @@ begin
         when word in ('after', 'после') then 'after'
         when word in ('ago', 'назад') then 'ago'
         when word in ('for', 'для') then 'for'
-        when word in ('about', 'by', 'due', 'deadline', 'expires', 'expire', 'expiring', 'ends', 'scheduled',
+        when word in ('about', 'as', 'by', 'due', 'deadline', 'expires', 'expire', 'expiring', 'ends', 'scheduled',
             'к', 'ко', 'дедлайн', 'срок', 'истекает') then 'about'
         when word in ('last', 'previous', 'прошлый', 'прошлая', 'прошлую', 'прошлой', 'прошлом', 'прошлого',
             'прошлое', 'прошлые', 'прошлых', 'предыдущий', 'предыдущая', 'предыдущую', 'предыдущей',
@@ -33,12 +33,18 @@ begin
         when word in ('next', 'coming', 'upcoming', 'следующий', 'следующая', 'следующую', 'следующей',
             'следующем', 'следующего', 'следующее', 'следующие', 'следующих', 'будущем', 'ближайшие',
             'ближайших') then 'next'
-        when word in ('hour', 'hours', 'час', 'часа', 'часов') then 'hour'
-        when word in ('day', 'days', 'день', 'дня', 'дней', 'дни', 'сутки', 'суток') then 'day'
-        when word in ('week', 'weeks', 'неделя', 'неделю', 'недели', 'неделе', 'недель') then 'week'
-        when word in ('month', 'months', 'месяц', 'месяца', 'месяце', 'месяцев') then 'month'
-        when word in ('quarter', 'quarters', 'квартал', 'квартала', 'квартале', 'кварталов') then 'quarter'
-        when word in ('year', 'years', 'год', 'года', 'году', 'лет', 'г', 'г.') then 'year'
+        when word in ('час') then 'hour1'
+        when word in ('hour', 'hours', 'часа', 'часов') then 'hour'
+        when word in ('день') then 'day1'
+        when word in ('day', 'days', 'дня', 'дней', 'дни', 'сутки', 'суток') then 'day'
+        when word in ('неделю') then 'week1'
+        when word in ('week', 'weeks', 'неделя', 'недели', 'неделе', 'недель') then 'week'
+        when word in ('месяц') then 'month1'
+        when word in ('month', 'months', 'месяца', 'месяце', 'месяцев') then 'month'
+        when word in ('квартал') then 'quarter1'
+        when word in ('quarter', 'quarters', 'квартала', 'квартале', 'кварталов') then 'quarter'
+        when word in ('год') then 'year1'
+        when word in ('year', 'years', 'года', 'году', 'лет', 'г', 'г.') then 'year'
         when word in ('today', 'tonight', 'сегодня', 'сегодняшний', 'сегодняшнего', 'сегодняшние') then 'd+0'
         when word in ('yesterday', 'вчера', 'вчерашний', 'вчерашнего', 'вчерашнем', 'вчерашние', 'вчерашняя',
             'вчерашнюю', 'вчерашней') then 'd-1'
@@ -64,6 +70,7 @@ begin
         when word in ('second', 'второй', 'второго', 'втором') then 'o2'
         when word in ('third', 'третий', 'третьего', 'третьем') then 'o3'
         when word in ('fourth', 'четвертый', 'четвертого', 'четвертом') then 'o4'
+        when word in ('weekend', 'weekends', 'выходных', 'выходные') then 'weekend'
         when word in ('version', 'ver', 'release', 'build', 'port', 'id', 'issue', 'ticket', 'error', 'code',
             'line', 'page', 'pr', 'rfc', 'step', 'chapter', 'версия', 'версии', 'порт', 'номер', 'ошибка',
             'код', 'задача', 'строка', 'страница', 'шаг', 'глава') then 'x'

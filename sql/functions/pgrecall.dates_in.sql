@@ -31,11 +31,15 @@ begin
     while n <= cardinality(words) loop
         tokens := null;
         span := null;
-        if symbols[n] not in ('?', '.', '~', 'x') and (n = 1 or symbols[n - 1] <> 'x' or symbols[n] !~ '^(\d|on)') then
+        if symbols[n] not in ('?', '.', '~', 'x') and (n = 1 or symbols[n - 1] <> 'x' or symbols[n] !~ '^\d') then
             select f.tokens, f.span into tokens, span
             from pgrecall.date_span(array_to_string(symbols[n:n + 20], ' '), now) f;
         end if;
         tokens := coalesce(tokens, 1);
+        -- "The week before 3 May" is a date of its own, and not one that is read here.
+        if symbols[n] in ('before', 'after') and symbols[n - 1] ~ '^(hour|day|week|weekend|month|quarter|year|w\d)' then
+            span := null;
+        end if;
         if span is null then
             kept := kept || array_to_string(words[n:n + tokens - 1], '');
         elsif spans is null or spans && span then

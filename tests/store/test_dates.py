@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import asyncpg
+import pytest
+
+from embedding.backfill import Backfill
+from tests.store.conftest import contents
 
 # A Wednesday.
 NOW = "2026-03-18 14:30"
@@ -124,6 +128,9 @@ ENGLISH = [
     Case("after last week", "2026-03-16", None),
     Case("since yesterday", "2026-03-17", None),
     Case("the week of 3 May 2025", "2025-04-28", "2025-05-05"),
+    Case("in the last week of August 2023", "2023-08-01", "2023-09-01", "in the last"),
+    Case("what was Ann hired for on 3 May", "2025-05-03", "2025-05-04", "what was Ann hired for"),
+    Case("report for last week", "2026-03-09", "2026-03-16", "report"),
     Case("logs for 3 May 2025", "2025-05-03", "2025-05-04", "logs"),
     Case("In March 2025, what did we decide?", "2025-03-01", "2025-04-01", "what did we decide?"),
     Case("deploys (last week)", "2026-03-09", "2026-03-16", "deploys ()"),
@@ -164,6 +171,7 @@ RUSSIAN = [
     Case("ошибки за последнюю неделю", "2026-03-11", "2026-03-19", "ошибки"),
     Case("неделю назад", "2026-03-09", "2026-03-16"),
     Case("5 дней назад", "2026-03-13", "2026-03-14"),
+    Case("год назад", "2025-01-01", "2026-01-01"),
     Case("два месяца назад", "2026-01-01", "2026-02-01"),
     Case("2 года назад", "2024-01-01", "2025-01-01"),
     Case("во втором квартале 2024", "2024-04-01", "2024-07-01"),
@@ -213,6 +221,9 @@ EDGES = [
 ]
 
 NO_DATES = [
+    *("what did he paint years ago", "a few years ago", "несколько лет назад", "as of March 2025"),
+    *("two weeks before 11 August 2023", "the weekend before 4 October", "the week after 3 May"),
+    *("the Saturday after October 28, 2023", "what is planned for next year"),
     *("", "   ", "?!", "port 5432", "in 404", "may", "May I deploy on prod?", "who may deploy"),
     *("agents may 3 times retry", "only 3 may write", "May 3 agents share a space?", "march on"),
     *("marching orders", "version 2024.1", "release 2024.1.3", "version 1.2.2025", "v2024"),
@@ -295,3 +306,96 @@ async def test_what_only_looks_like_a_date_is_left_alone(pool):
     ]
 
     assert wrong == []
+
+
+@pytest.fixture
+async def deploys(remember, pool, embedder) -> datetime:
+    """Four memories by their event time, relative to today's noon, which is returned."""
+    noon = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0)
+    await remember("Deploy of billing, today", event_at=noon)
+    await remember("Deploy of search, yesterday", event_at=noon - timedelta(days=1))
+    await remember("Lunch, yesterday", event_at=noon - timedelta(days=1, hours=1))
+    await remember("Deploy of mail in May 2024", event_at=datetime(2024, 5, 3, 12, tzinfo=UTC))
+    backfill = Backfill(pool, embedder)
+    await backfill.use_model()
+    await backfill.drain()
+    return noon
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical", "vector"])
+@pytest.mark.parametrize(
+    ("query", "first", "others"),
+    [
+        ("deploy yesterday", "Deploy of search, yesterday", {"Lunch, yesterday"}),
+        ("which deploy in May 2024", "Deploy of mail in May 2024", set()),
+        ("deploy в мае 2024 года", "Deploy of mail in May 2024", set()),
+        ("deploy before 2025-01-01", "Deploy of mail in May 2024", set()),
+    ],
+)
+async def test_dates_in_the_text_narrow_every_leg(deploys, recall, mode, query, first, others):
+    found = contents(await recall(query, mode=mode))
+
+    assert found[0] == first
+    assert set(found[1:]) <= others
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical", "vector"])
+@pytest.mark.parametrize("query", ["yesterday", "What was it yesterday?", "вчера", "1 day ago"])
+async def test_a_query_of_only_dates_lists_the_span_newest_first(deploys, recall, mode, query):
+    answer = await recall(query, mode=mode)
+
+    assert contents(answer) == ["Deploy of search, yesterday", "Lunch, yesterday"]
+    assert answer.degraded is None
+    paged = await recall(query, mode=mode, k=1, skip=1)
+    assert contents(paged) == ["Lunch, yesterday"]
+
+
+async def test_a_bare_date_without_memories_is_answered_with_nothing(deploys, recall):
+    assert contents(await recall("3 days ago")) == []
+
+
+async def test_a_date_without_memories_is_taken_as_words_and_said(deploys, recall):
+    answer = await recall("deploy of mail in 2009", mode="lexical")
+
+    assert contents(answer)[0] == "Deploy of mail in May 2024"
+    assert answer.degraded == (
+        "no memory is dated from 2009-01-01 00:00:00+00 before 2010-01-01 00:00:00+00,"
+        " so all dates were searched"
+    )
+
+
+async def test_explicit_times_win_over_those_in_the_text(deploys, recall):
+    found = contents(await recall("deploy yesterday", mode="lexical", since=deploys))
+
+    assert found == ["Deploy of billing, today"]
+
+
+async def test_dates_are_relative_to_as_of(deploys, recall, pool):
+    await pool.execute("update pgrecall.memories set created_at = event_at")
+
+    found = contents(await recall("deploy yesterday", as_of=datetime(2024, 5, 4, 9, tzinfo=UTC)))
+
+    assert found == ["Deploy of mail in May 2024"]
+
+
+async def test_exact_takes_dates_as_text(deploys, recall):
+    assert contents(await recall("in May 2024", mode="exact")) == ["Deploy of mail in May 2024"]
+    assert contents(await recall("yesterday", mode="exact")) == [
+        "Deploy of search, yesterday",
+        "Lunch, yesterday",
+    ]
+
+
+async def test_an_index_holds_a_span_in_the_order_in_which_it_is_listed(pool):
+    async with pool.acquire() as connection, connection.transaction():
+        # The store is too small for an index to be worth its while otherwise.
+        await connection.execute("set local enable_seqscan = off")
+        plan = await connection.fetch(
+            "explain select m.id from pgrecall.memories m"
+            " where m.happened_at >= now() - interval '1 day' and m.happened_at < now()"
+            " order by m.happened_at desc, m.id, m.version limit 10"
+        )
+
+    lines = "".join(row[0] for row in plan)
+    assert "memories_happened" in lines
+    assert "Sort" not in lines
