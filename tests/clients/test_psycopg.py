@@ -295,3 +295,37 @@ async def test_a_result_of_many_megabytes_arrives_whole(
 ) -> None:
     rows = await connection.execute("select repeat('x', 1000) from generate_series(1, 50000)")
     assert sum(len(row[0]) for row in await rows.fetchall()) == 50_000_000
+
+
+async def test_a_change_of_encoding_is_followed(
+    connection: psycopg.AsyncConnection, remembered: tuple[str, ...]
+) -> None:
+    for encoding in ("koi8r", "win1251", "utf8"):
+        await connection.execute(f"set client_encoding = '{encoding}'")
+        rows = await connection.execute(
+            "select content, vector_rank from recall(%s)", [f"как {QUESTION}"]
+        )
+        assert await rows.fetchone() == (remembered[0], 1)
+
+
+async def test_a_prepared_recall_survives_a_change_to_an_encoding_without_splices(
+    connection: psycopg.AsyncConnection, remembered: tuple[str, ...]
+) -> None:
+    for encoding in ("utf8", "sjis", "utf8"):
+        await connection.execute(f"set client_encoding = '{encoding}'")
+        rows = await connection.execute(BY_PARAMETER, [QUESTION], prepare=True)
+        assert (await rows.fetchone())[0] == remembered[0]
+
+
+async def test_deallocating_and_preparing_anew_goes_together(
+    connection: psycopg.AsyncConnection, remembered: tuple[str, ...]
+) -> None:
+    connection.prepare_threshold = 0
+    connection.prepared_max = 2
+    for n in range(8):
+        rows = await connection.execute(f"select content, {n} from recall(%s)", [QUESTION])
+        assert await rows.fetchone() == (remembered[0], n)
+    await connection.execute("discard all")
+    await connection.execute("deallocate all")
+    rows = await connection.execute("select content from recall(%s, k => %s)", [QUESTION, 1])
+    assert await rows.fetchall() == [(remembered[0],)]
