@@ -27,6 +27,7 @@ from pgrecall.sockets import listen
 from pgrecall.start_text import say_running
 from pgrecall.state_folder import StateFolder
 from pgrecall.supervision import keep_running
+from sql import maintenance
 from sql.migrate import migrate
 from sql.pool import Pool, create_pool
 from sql.recall_log import RecallLog
@@ -93,6 +94,7 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
         parts.add("back-fill worker", Backfill(pool, embedder).run())
     recalls = RecallLog(pool)
     parts.add("recall log", recalls.run())
+    parts.add("maintenance", maintenance.run(pool))
     queries = QueryEmbeddings(embedder)
     deployment = Deployment(
         settings=settings,

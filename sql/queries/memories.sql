@@ -19,5 +19,8 @@ select * from memory.memories where id = $1
 -- name: log_recalls
 select pgrecall.log_recalls($1)
 
+-- name: maintain
+select * from pgrecall.maintain()
+
 -- name: ping
 select 1

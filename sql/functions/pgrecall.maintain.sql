@@ -1,0 +1,27 @@
+-- Put the store in order: archive what has expired, drop old lines of the recall log, and copy fresh shares.
+-- Whoever comes while another does it leaves at once, with null.
+create or replace function pgrecall.maintain(keep_recall_log interval default '30 days')
+returns table (expired bigint, recall_log_dropped bigint, shares int)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if not pg_try_advisory_xact_lock(hashtext('pgrecall.maintain')) then
+        return;
+    end if;
+    with due as (
+        update pgrecall.memories m set archived_at = m.expires_at
+        where m.superseded_at is null and m.archived_at is null and m.expires_at <= now()
+        returning m.space, m.id, m.agent, m.version
+    ), told as (
+        select pgrecall.append_event(d.space, d.agent, 'expire', d.id, d.version, '{}', null)
+        from due d
+    )
+    select count(*) into expired from told;
+    delete from pgrecall.recall_log r where r.at < now() - keep_recall_log;
+    get diagnostics recall_log_dropped = row_count;
+    shares := pgrecall.refresh_shares();
+    return next;
+end
+$$;
+grant execute on function pgrecall.maintain(interval) to pgrecall_service;
