@@ -100,6 +100,8 @@ def bm25(test_set: TestSet) -> Run:
     for group in sorted({document.group or "" for document in test_set.documents}):
         documents = [document for document in test_set.documents if (document.group or "") == group]
         queries = [query for query in test_set.queries if (query.group or "") == group]
+        if not queries:
+            continue
         texts = [f"{document.title or ''} {document.text}" for document in documents]
         index = bm25s.BM25()
         index.index(bm25s.tokenize(texts, show_progress=False), show_progress=False)
@@ -148,7 +150,8 @@ async def evaluate(folder: Path, names: Sequence[str], limit: int | None = None)
         for test_set in sets:
             await load(run_on, test_set, vectors)
         for test_set in sets:
-            del test_set.queries[limit:]
+            if limit is not None:
+                del test_set.queries[limit:]
             await vectors.prepare_queries([query.text for query in test_set.queries])
             runs = {"bm25": bm25(test_set)}
             for mode in ("lexical", "vector", "hybrid"):

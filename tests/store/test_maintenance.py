@@ -41,10 +41,12 @@ async def test_a_large_store_knows_how_common_words_and_readers_are(remember, re
     await pool.execute(
         """
         insert into pgrecall.memories (space, id, version, agent, kind, visibility, readers,
-            content, tags, importance, confidence, pinned, metadata, created_at, identity_hash, salt)
+            content, tags, importance, confidence, pinned, metadata, created_at, identity_hash,
+            salt)
         select 'infra', pgrecall.new_id(), 1, 'ada', 'semantic', 'shared',
-            '{agent:ada,space:infra}', case when n % 2 = 0 then 'common ' else '' end || 'words ' || n, '{}', 0.5, 0.8, false,
-            '{}', now(), int4send(n), ''
+            '{agent:ada,space:infra}',
+            case when n % 2 = 0 then 'common ' else '' end || 'words ' || n,
+            '{}', 0.5, 0.8, false, '{}', now(), int4send(n), ''
         from generate_series(1, 6000) n
         """
     )
