@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 
-.PHONY: demo up test check format bench clean
+.PHONY: demo up test check format bench clients clean
 
 demo: $(STAMP)            ## remember a sample, recall it through psql, REST and MCP
 	@$(BIN)/pgrecall demo
@@ -28,6 +28,10 @@ format: $(DEV)
 
 bench: $(DEV)             ## the figures in the README
 	$(BIN)/python -m bench
+
+clients:                  ## the clients of other languages that the tests try where they find them (Debian, npm)
+	apt-get update -qq
+	apt-get install -y -qq postgresql-client libpostgresql-jdbc-java libscram-java odbc-postgresql unixodbc
 
 clean:
 	rm -rf $(VENV)
