@@ -66,7 +66,11 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one gateway process grants; times in seconds, None for no limit."""
+    """What one gateway process grants; None is no limit.
+
+    An idle session ends between one and two times `idle_timeout_seconds` after its last message. A
+    client that stops sending gets `half_close_seconds` for the rest of its answers.
+    """
 
     max_connections: int = 1000
     max_connections_per_address: int | None = None

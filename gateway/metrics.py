@@ -6,7 +6,20 @@ The metrics of one process; with several workers, prometheus_client's multiproce
 
 from __future__ import annotations
 
-from prometheus_client import Counter, Gauge, Histogram
+import os
+from typing import Final
+
+from prometheus_client import (
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
+
+_SHARED_FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 
 SESSIONS = Gauge(
     "pgrecall_gateway_sessions", "Sessions that are logged in.", multiprocess_mode="livesum"
@@ -45,3 +58,12 @@ CANCELS = Counter("pgrecall_gateway_cancels_total", "Cancel requests passed on, 
 RELAY_ERRORS = Counter(
     "pgrecall_gateway_relay_errors_total", "Sessions that ended badly, by reason.", ["reason"]
 )
+
+
+def exposition() -> bytes:
+    """Return the counts in Prometheus's text format, of all workers where they share a folder."""
+    if _SHARED_FOLDER not in os.environ:
+        return generate_latest(REGISTRY)
+    together = CollectorRegistry()
+    MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+    return generate_latest(together)

@@ -157,7 +157,7 @@ class Relay:
             else piece.render([next(answers) for _ in piece.wanted])
             for piece in pieces
         ]
-        if self._backend_open:
+        if not self._backend.is_closing():
             self._backend.write(b"".join(parts))
 
     def client_finished(self) -> bool:
@@ -246,8 +246,11 @@ class Relay:
         self.end(ShuttingDown())
 
     def end_if_idle(self) -> None:
-        """End the session if nothing was heard of it since the last call, and nothing runs."""
-        if not self.touched and self._rewriter.status != 0 and self._embedding is None:
+        """End the session if nothing was heard of it since the last call, and nothing runs.
+
+        As with Postgres's idle_session_timeout, a session in a transaction isn't idle.
+        """
+        if not self.touched and self._rewriter.status == IDLE and self._embedding is None:
             self.end(IdleTooLong())
         self.touched = False
 
@@ -287,7 +290,7 @@ class Relay:
 
     def client_full(self, full: bool) -> None:
         """Stop reading the backend while the client takes nothing more."""
-        if not self._backend_open:
+        if self._backend.is_closing():
             return
         if full:
             self._backend.pause_reading()
@@ -295,14 +298,14 @@ class Relay:
             self._backend.resume_reading()
 
     def _hold(self, reason: _Reason) -> None:
-        if not self._held_for and self._client_open:
+        if not self._held_for and not self._client.is_closing():
             self._client.pause_reading()
         self._held_for |= reason
 
     def _release(self, reason: _Reason) -> None:
         if self._held_for:
             self._held_for &= ~reason
-            if not self._held_for and self._client_open:
+            if not self._held_for and not self._client.is_closing():
                 self._client.resume_reading()
 
 
