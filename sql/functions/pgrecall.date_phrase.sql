@@ -1,8 +1,8 @@
 -- The date that a line of symbols begins with; `matched` is null where it begins with none. `alone`: it needs
 -- no preposition; else `licence` names those it needs. `anchored`: its year was left to the anchor.
 create or replace function pgrecall.date_phrase(
-    said text, lead text, now timestamptz, anchor timestamp,
-    out matched text, out shape text, out alone boolean, out licence text, out anchored boolean,
+    said text, lead text[], now timestamptz, anchor timestamp,
+    out matched text, out shape text, out alone boolean, out licence text[], out anchored boolean,
     out since timestamp, out until timestamp
 )
 language plpgsql stable
@@ -12,7 +12,7 @@ declare
     fields text[];
     after text;
 begin
-    if said !~ '^[a-z0-9]' or said ~ '^x ' then
+    if left(said, 1) in ('?', '.', '~', '') then
         return;
     end if;
     select p.shape, p.alone, p.licence, m.found,
@@ -24,10 +24,11 @@ begin
     order by p.n
     limit 1;
     after := split_part(substr(said, length(matched) + 2), ' ', 1);
-    if (not alone and shape in ('year', 'day', 'quarter') and after ~ '^(\?|x|of|\d)')
+    if (not alone and shape in ('year', 'day', 'quarter')
+            and (after in ('?', 'x', 'of') or left(after, 1) between '0' and '9'))
         or (shape in ('unit', 'rolling', 'weekday') and after = 'of')
         or (shape = 'weekday' and after in ('before', 'after'))
-        or (shape = 'month' and not alone and lead ~ 'the $')
+        or (shape = 'month' and not alone and lead[cardinality(lead)] = 'the')
     then
         matched := null;
     end if;
@@ -41,7 +42,10 @@ begin
         select r.since, r.until into since, until from pgrecall.calendar_range(shape, fields::int[], anchor::date) r;
     else
         anchored := false;
-        if shape = 'unit' and (fields[1] = 'past' or fields[1] = 'last' and lead ~ '(in|for) the $') then
+        -- "Last week" is the calendar's; "the past week" and "in the last week" are the last seven days.
+        if shape = 'unit' and (fields[1] = 'past'
+            or (fields[1] = 'last' and lead[cardinality(lead)] = 'the' and lead && '{in,for}'))
+        then
             shape := 'rolling';
         end if;
         select r.since, r.until into since, until

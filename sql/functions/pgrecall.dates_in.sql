@@ -18,26 +18,36 @@ declare
 begin
     rest := query;
     -- A long text is a passage to compare with, not a question; most questions name no date at all.
-    if length(query) > 500 or query !~* '(19|20)\d\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|day|week|mon|year|hour|quarter|q[1-4]|tomorrow|tonight|morning|afternoon|evening|night|tue|wed|thu|fri|янв|фев|март|апр|ма[йяе]|ию[нл]|авг|сент|окт|ноя|дек|сегодня|вчера|завтра|день|дн[яе]|недел|меся|кварт|год|лет|час|сутки|суток|утр|вечер|вторник|сред|четв|пятниц|суббот|воскр' then
+    if length(query) > 500 or query !~* (
+        '(19|20)\d\d|q[1-4]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|day|week|year|hour|quarter|'
+        'tomorrow|tonight|morning|afternoon|evening|night|сегодня|вчера|завтра|утр|вечер|час|день|дн[яе]|сутки|суток|недел|'
+        'меся|кварт|год|лет|янв|фев|март|апр|ма[йяе]|ию[нл]|авг|сент|окт|ноя|дек|понедел|вторник|сред|четв|пятниц|суббот|воскр')
+    then
         return;
     end if;
-    select array_agg(t.m[1] || t.m[2] order by t.n),
-        array_agg(case when t.m[2] ~ '^[[:alnum:]–—-]' then pgrecall.date_symbol(t.m[2], t.n = 1)
-            when t.m[2] ~ '[[:alnum:]]' then '?' else '.' end order by t.n)
+    -- Each token with the blanks before it: what is quoted, a word with the signs that are part of it, or signs.
+    select array_agg(concat(t.m[1], t.m[2], t.m[3], t.m[4]) order by t.n),
+        array_agg(case
+            when t.m[2] is not null then '?'
+            when t.m[3] is not null then pgrecall.date_symbol(t.m[3], t.n = 1)
+            else coalesce(pgrecall.date_word(t.m[4]), '.') end order by t.n)
     into words, symbols
     from regexp_matches(query,
-        '([\s,]*)("[^"]*"|«[^»]*»|“[^”]*”|[-#@$€/\\_.+]*[[:alnum:]]+(?:[-–./:_@#+%''’\\=&]+[[:alnum:]]+)*(?:[%_/\\$(=]+)?|[^\s,[:alnum:]]+)', 'g'
-    ) with ordinality as t(m, n);
+        '([\s,]*)(?:("[^"]*"|«[^»]*»|“[^”]*”)'
+        '|([-#@$€/\\_.+]*[[:alnum:]]+(?:[-–./:_@#+%''’\\=&]+[[:alnum:]]+)*[%_/\\$(=]*)'
+        '|([^\s,[:alnum:]]+))', 'g') with ordinality as t(m, n);
     while n <= cardinality(words) loop
         tokens := null;
         span := null;
-        if symbols[n] not in ('?', '.', '~', 'x') and (n = 1 or symbols[n - 1] <> 'x' or symbols[n] !~ '^\d') then
+        if symbols[n] not in ('?', '.', '~', 'x') and (n = 1 or symbols[n - 1] <> 'x' or left(symbols[n], 1) > '9') then
             select f.tokens, f.span into tokens, span
             from pgrecall.date_span(array_to_string(symbols[n:n + 20], ' '), now) f;
         end if;
         tokens := coalesce(tokens, 1);
         -- "The week before 3 May" is a date of its own, and not one that is read here.
-        if symbols[n] in ('before', 'after') and symbols[n - 1] ~ '^(hour|day|week|weekend|month|quarter|year|w\d)' then
+        if symbols[n] in ('before', 'after') and rtrim(symbols[n - 1], '1234567')
+            in ('hour', 'day', 'week', 'weekend', 'month', 'quarter', 'year', 'w')
+        then
             span := null;
         end if;
         if span is null then
