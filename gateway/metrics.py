@@ -7,6 +7,7 @@ The metrics of one process; with several workers, prometheus_client's multiproce
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Final
 
 from prometheus_client import (
@@ -15,6 +16,7 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
+    Metric,
     generate_latest,
 )
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -60,10 +62,21 @@ RELAY_ERRORS = Counter(
 )
 
 
+class _Workers:
+    """The gateway's metrics of every process that writes into the shared folder."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield them added up; the folder holds other parts' metrics too."""
+        together = MultiProcessCollector(CollectorRegistry())  # type: ignore[no-untyped-call]
+        for metric in together.collect():  # type: ignore[no-untyped-call]
+            if metric.name.startswith("pgrecall_gateway_"):
+                yield metric
+
+
 def exposition() -> bytes:
     """Return the counts in Prometheus's text format, of all workers where they share a folder."""
     if _SHARED_FOLDER not in os.environ:
         return generate_latest(REGISTRY)
-    together = CollectorRegistry()
-    MultiProcessCollector(together)  # type: ignore[no-untyped-call]
-    return generate_latest(together)
+    registry = CollectorRegistry()
+    registry.register(_Workers())
+    return generate_latest(registry)

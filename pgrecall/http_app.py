@@ -7,6 +7,7 @@ from functools import partial
 
 from fastapi import FastAPI
 
+from gateway.metrics import exposition
 from pgrecall import __version__
 from pgrecall.deployment import Deployment
 from pgrecall.late_mcp import Endpoint, LateEndpoint
@@ -29,6 +30,7 @@ def build_app(deployment: Deployment) -> FastAPI:
         hosts=hosts,
         mounted={"/mcp": mcp},
         lifespan=mcp.running,
+        more_metrics=exposition,
     )
 
 

@@ -39,18 +39,20 @@ def create_app(
     hosts: Sequence[str] = LOOPBACK_HOSTS,
     mounted: Mapping[str, ASGIApp] = _NOTHING_MOUNTED,
     lifespan: Lifespan = nullcontext,
+    more_metrics: Callable[[], bytes] = bytes,
 ) -> FastAPI:
     """Return the app, which opens and closes nothing that it was handed.
 
     `embedder` is the model's name, for /readyz. `authenticate` finds a token's agent; left out, in
     the database at each request. `hosts` are the names that the server answers to, `*` for any.
     Each app of `mounted` answers all methods at exactly its path, behind the same guards; it runs
-    inside `lifespan`, which is entered when the server starts. With MCP:
+    inside `lifespan`, which is entered when the server starts. `more_metrics` is added to what
+    /metrics shows. With MCP:
 
         mcp = mcp_asgi(create_server(request_caller(store, pool), …), authenticate, hosts=hosts)
         app = create_app(store, pool, …, mounted={"/mcp": mcp}, lifespan=mcp.running)
     """
-    metrics = Metrics()
+    metrics = Metrics(more_metrics)
 
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncIterator[None]:

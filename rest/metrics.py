@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -14,9 +15,13 @@ _SECONDS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 1
 
 
 class Metrics:
-    """The app's own registry, so that two apps in one process count apart."""
+    """The app's own registry, so that two apps in one process count apart.
 
-    def __init__(self) -> None:
+    `beside` is what else /metrics shows, such as the gateway's counts.
+    """
+
+    def __init__(self, beside: Callable[[], bytes] = bytes) -> None:
+        self._beside = beside
         self._registry = CollectorRegistry()
         self._requests = Histogram(
             "pgrecall_http_request_seconds",
@@ -53,4 +58,4 @@ class Metrics:
         """Return the text format of Prometheus."""
         self._database.set(now.database)
         self._backlog.set(now.embedding_backlog or 0)
-        return generate_latest(self._registry)
+        return generate_latest(self._registry) + self._beside()
