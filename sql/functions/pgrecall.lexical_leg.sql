@@ -22,7 +22,13 @@ begin
             from (
                 select m.space, m.id, m.version, scored.share,
                     (scored.score / power(length(m.lexemes) + 20, 0.1))::real as score
-                from pgrecall.memories m
+                from (
+                    -- Fetched and decompressed once a row, and not once a word.
+                    select m.space, m.id, m.version, m.lexemes || ''::tsvector as lexemes
+                    from pgrecall.memories m
+                    where m.lexemes @@ selector and pgrecall.in_scope(m, s)
+                    offset 0
+                ) as m
                 cross join lateral (
                     select sum(w.idf * sqrt(w.weight)) as score,
                         (sum(w.idf) filter (where w.weight > 0) / sum(w.idf))::real as share
@@ -31,7 +37,6 @@ begin
                         from unnest(terms, idfs) as given(term, idf)
                     ) as w
                 ) as scored
-                where m.lexemes @@ selector and pgrecall.in_scope(m, s)
             ) as found
             order by found.score desc, found.id, found.version
             limit pool);
