@@ -34,10 +34,12 @@ values
     (23, 'd', 'said day', true, '{}', 'd([-+]\d)(?: (?:part|day1?))?', 'this,\2'),
     (24, 'd', 'said day', true, '{}', 'day (?:before|after) d([-+]1)', 'twice,\2'),
     (25, 'lt', 'said day', true, '{}', '(last|this) part', '\2,0'),
-    (26, 'lnp', 'rolling', true, '{}', '(last|past|next) (\d{1,3}) (hour|day|week|month|quarter|year)1?', '\2,\3,\4'),
-    (27, 'lnpt', 'unit', true, '{}', '(last|past|this|next) (hour|day|week|month|quarter|year)1?', '\2,1,\3'),
-    (28, '0123456789ahdwmqy', 'ago', true, '{}', '(?:(\d{1,3}) |an |(?=[a-z]+1))(hour|day|week|month|quarter|year)1? (?:the )?ago', ',\2,\3'),
-    (29, 'lnt', 'named month', true, '{}', '(last|this|next) [ma](\d+)', '\2,\3'),
-    (30, 'lnt', 'weekday', true, '{}', '(last|this|next) [wv](\d)(?: part)?', '\2,\3'),
-    (31, 'wv', 'weekday', false, '{in,on,since,until,upto,before,after,between,from}', '[wv](\d)(?: part)?', ',\2')
+    (26, '0123456789', 'day of month', true, '{}', '(\d{1,2})(?:th)? of (last|this|next) month1?', '\3,\2'),
+    (27, 'wv', 'day of week', true, '{}', '[wv](\d) (?:of |na )?(last|this|next) week1?', '\3,\2'),
+    (28, 'lnp', 'rolling', true, '{}', '(last|past|next) (\d{1,3}) (hour|day|week|month|quarter|year)1?', '\2,\3,\4'),
+    (29, 'lnpt', 'unit', true, '{}', '(last|past|this|next) (hour|day|week|month|quarter|year)1?', '\2,1,\3'),
+    (30, '0123456789ahdwmqy', 'ago', true, '{}', '(?:(\d{1,3}) |an |(?=[a-z]+1))(hour|day|week|month|quarter|year)1? (?:the )?ago', ',\2,\3'),
+    (31, 'lnt', 'named month', true, '{}', '(last|this|next) [ma](\d+)', '\2,\3'),
+    (32, 'lnt', 'weekday', true, '{}', '(last|this|next) [wv](\d)(?: part)?', '\2,\3'),
+    (33, 'wv', 'weekday', false, '{in,on,since,until,upto,before,after,between,from}', '[wv](\d)(?: part)?', ',\2')
 $$;

@@ -17,7 +17,8 @@ begin
     if mode = 'exact' or s.since is not null or s.until is not null then
         return;
     end if;
-    dates := pgrecall.dates_in(query, coalesce(s.as_of, now()));
+    -- Nobody's today: an infinite as_of, or one out of the calendar's reach.
+    dates := pgrecall.dates_in(query, case when s.as_of between '1900-01-01' and '9000-01-01' then s.as_of else now() end);
     if dates.since is null and dates.until is null then
         return;
     end if;

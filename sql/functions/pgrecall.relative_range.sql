@@ -9,6 +9,7 @@ as $$
 declare
     today constant timestamp := date_trunc('day', now::timestamp);
     step constant interval := case unit when 'quarter' then '3 months' else ('1 ' || unit)::interval end;
+    shift constant int := case which when 'last' then -1 when 'next' then 1 else 0 end;
     back int;
 begin
     case shape
@@ -23,9 +24,15 @@ begin
         until := today + interval '1 day' + case which when 'next' then number * step else interval '0' end;
     when 'unit' then
         if unit not in ('hour', 'day') then
-            since := date_trunc(unit, now::timestamp) + case which when 'last' then -1 when 'next' then 1 else 0 end * step;
+            since := date_trunc(unit, now::timestamp) + shift * step;
             until := since + step;
         end if;
+    when 'day of month' then
+        since := date_trunc('month', today) + make_interval(months => shift);
+        since := case when number between 1 and extract(day from since + interval '1 month -1 day')
+            then since + make_interval(days => number - 1) end;
+    when 'day of week' then
+        since := date_trunc('week', today) + make_interval(days => 7 * shift + number - 1);
     when 'ago' then
         since := date_trunc(unit, (now - coalesce(number, 1) * step)::timestamp);
         until := since + step;

@@ -75,6 +75,10 @@ ENGLISH = [
     Case("last Wednesday", "2026-03-11", "2026-03-12"),
     Case("this Friday", "2026-03-20", "2026-03-21"),
     Case("next Wednesday", "2026-03-25", "2026-03-26"),
+    Case("Friday next week", "2026-03-27", "2026-03-28"),
+    Case("on Friday of last week", "2026-03-13", "2026-03-14"),
+    Case("on the 9th of this month", "2026-03-09", "2026-03-10"),
+    Case("the 28th of last month", "2026-02-28", "2026-03-01"),
     Case("before Monday", None, "2026-03-16"),
     Case("in March", "2026-03-01", "2026-04-01"),
     Case("in May", "2025-05-01", "2025-06-01"),
@@ -184,6 +188,7 @@ RUSSIAN = [
     Case("с понедельника", "2026-03-16", None),
     Case("в понедельник", "2026-03-16", "2026-03-17"),
     Case("во вторник", "2026-03-17", "2026-03-18"),
+    Case("в пятницу на прошлой неделе", "2026-03-13", "2026-03-14"),
     Case("в прошлую пятницу", "2026-03-13", "2026-03-14"),
     Case("03.05.2025 авария", "2025-05-03", "2025-05-04", "авария"),
     Case("В МАРТЕ 2025", "2025-03-01", "2025-04-01"),
@@ -221,6 +226,7 @@ EDGES = [
 ]
 
 NO_DATES = [
+    "on 122 4th Street",
     *("what did he paint years ago", "a few years ago", "несколько лет назад", "as of March 2025"),
     *("two weeks before 11 August 2023", "the weekend before 4 October", "the week after 3 May"),
     *("the Saturday after October 28, 2023", "what is planned for next year"),
