@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from gateway.encodings import codec_for, decoded
 from gateway.protocol import backend, frontend
@@ -124,13 +124,16 @@ class Rewriter:
         if not mentions_memory(sql) or b"\x00" in sql:
             statements.query()
             return None
-        # In a simple query $1 can only belong to a PREPARE inside it.
         sent = statements.spliced_query()
-        return self._spliced(frontend.Query(sql), sent, parameters_after=None)
+        text = self._readable(sql)
+        if text is None:
+            return None
+        # In a simple query $1 can only belong to a PREPARE inside it.
+        plan = _plan(self._calls(text).calls, first_hidden=None)
+        return self._spliced(frontend.Query(sql), text, plan, sent)
 
     def _parse(self, chunk: bytes, start: int, stop: int) -> Spliced | None:
         body = chunk[start + HEADER_BYTES : stop]
-        name = body[: body.find(b"\x00")]
         if self._statements.active:
             self._statements.deallocate(body)
         if mentions_memory(body):
@@ -138,39 +141,44 @@ class Rewriter:
                 message = frontend.Parse.decode(body)
             except Malformed:
                 return None  # Postgres says so itself, and closes
-            return self._spliced(message, None, parameters_after=len(message.oids))
-        self._statements.parse(name, None)
+            text = self._readable(message.sql)
+            if text is not None:
+                return self._parse_with_embeddings(message, text)
+        self._statements.parse(body[: body.find(b"\x00")], None)
         return None
+
+    def _parse_with_embeddings(self, message: frontend.Parse, text: str) -> Spliced | None:
+        found = self._calls(text)
+        first_hidden = max(found.highest_parameter, len(message.oids)) + 1
+        oid = self._embedding_oid
+        plan = _plan(found.calls, first_hidden if oid else None)
+        hidden = None
+        if plan.sources and oid:
+            hidden = Hidden(first_hidden - 1, plan.sources)
+            padding = (0,) * (hidden.visible - len(message.oids))
+            oids = (*message.oids, *padding, *(oid for _ in plan.sources))
+            message = replace(message, oids=oids)
+            self._watch_hidden()
+        sent = self._statements.parse(message.statement, hidden)
+        return self._spliced(message, text, plan, sent)
+
+    def _readable(self, sql: bytes) -> str | None:
+        return None if self._codec is None else decoded(sql, self._codec)
+
+    def _calls(self, text: str) -> Calls:
+        return find_calls(text, backslash_escapes=self._backslash_escapes)
 
     def _spliced(
         self,
         message: frontend.Query | frontend.Parse,
-        sent: SentText | None,
-        *,
-        parameters_after: int | None,
+        text: str,
+        plan: _Plan,
+        sent: SentText,
     ) -> SplicedText | None:
-        codec = self._codec
-        sql = decoded(message.sql, codec) if codec else None
-        found = Calls()
-        if sql is not None:
-            found = find_calls(sql, backslash_escapes=self._backslash_escapes)
-        first_hidden = None
-        if parameters_after is not None and self._embedding_oid:
-            first_hidden = max(found.highest_parameter, parameters_after) + 1
-        wanted, slots, sources = _plan(found.calls, first_hidden)
-        if isinstance(message, frontend.Parse):
-            if sources and first_hidden is not None and self._embedding_oid:
-                padding = (0,) * (first_hidden - 1 - len(message.oids))
-                hidden_oids = (self._embedding_oid,) * len(sources)
-                message = replace(message, oids=(*message.oids, *padding, *hidden_oids))
-                sent = self._statements.parse(message.statement, Hidden(first_hidden - 1, sources))
-                self._watch_hidden()
-            else:
-                sent = self._statements.parse(message.statement, None)
-        if not slots or sql is None or codec is None or sent is None:
+        if not plan.slots or self._codec is None:
             return None
-        self.splices += len(slots)
-        return SplicedText(wanted, message, sql, codec, slots, sent)
+        self.splices += len(plan.slots)
+        return SplicedText(plan.wanted, message, text, self._codec, plan.slots, sent)
 
     def _bind(self, chunk: bytes, start: int, stop: int) -> Spliced | Hold | None:
         portal_end = chunk.find(b"\x00", start + HEADER_BYTES, stop)
@@ -296,23 +304,26 @@ class Rewriter:
         return backend.NoticeResponse(_with_position(fields, insertions)).encode()
 
 
-def _plan(
-    calls: Sequence[Call], first_hidden: int | None
-) -> tuple[tuple[Wanted, ...], tuple[tuple[int, int | None], ...], tuple[Source, ...]]:
-    """Say what is to be embedded, what goes where, and which parameters become hidden ones."""
+class _Plan(NamedTuple):
+    """What is to be embedded, what goes where, and which parameters become hidden ones."""
+
+    wanted: tuple[Wanted, ...]
+    slots: tuple[tuple[int, int | None], ...]  # as in SplicedText
+    sources: tuple[Source, ...]
+
+
+def _plan(calls: Sequence[Call], first_hidden: int | None) -> _Plan:
     wanted: list[Wanted] = []
     slots: list[tuple[int, int | None]] = []
     hidden: dict[Source, int] = {}
-    for call in calls:
+    for call in sorted(calls, key=lambda call: call.close):
         if isinstance(call.argument, str):
             wanted.append(Wanted(call.function, call.argument))
             slots.append((call.close, None))
         elif first_hidden is not None and first_hidden + len(hidden) <= MAX_PARAMETERS:
             source = Source(call.function, call.argument)
-            number = hidden.setdefault(source, first_hidden + len(hidden))
-            slots.append((call.close, number))
-    slots.sort()
-    return tuple(wanted), tuple(slots), tuple(hidden)
+            slots.append((call.close, hidden.setdefault(source, first_hidden + len(hidden))))
+    return _Plan(tuple(wanted), tuple(slots), tuple(hidden))
 
 
 def _wanted(function: Function, value: bytes | None, codec: str) -> Wanted | None:

@@ -146,3 +146,14 @@ def test_the_session_is_busy_until_everything_is_answered() -> None:
     assert rewriter.status == 0
     rewriter.server_bytes(ready)
     assert rewriter.status == ord("I")
+
+
+def test_a_call_inside_anothers_arguments_gets_its_own_embedding() -> None:
+    query = frontend.Query(b"select * from recall('outer', k => (select 1 from recall('inner')))")
+    piece = spliced(Rewriter(OID), query)
+    assert [one.text for one in piece.wanted] == ["inner", "outer"]
+    sent = frontend.Query.decode(piece.render(["m inner", "m outer"])[5:])
+    assert sent.sql == (
+        b"select * from recall('outer', k => (select 1 from recall('inner',"
+        b" query_embedding => 'm inner')), query_embedding => 'm outer')"
+    )
