@@ -178,6 +178,9 @@ class Message:
         return message
 
 
+_UNLIMITED: Final = (0xFFFF_FFFF,) * 256
+
+
 class Hold(Enum):
     """What a visitor answers to have a message and all behind it kept for later."""
 
@@ -191,13 +194,21 @@ Piece = TypeVar("Piece")
 Visitor = Callable[[bytes, int, int], "Piece | Hold | None"]
 
 
+def _end_of_run(chunk: bytes, position: int, tag: int) -> int:
+    """Step over more messages of a tag that nobody watches: the rows of a large result."""
+    last_header = len(chunk) - HEADER_BYTES
+    while position <= last_header and chunk[position] == tag:
+        position += 1 + _length(chunk, position + 1)[0]
+    return position
+
+
 class FrameWalker(Generic[Piece]):
     """Walks the message headers of a stream that comes in chunks cut anywhere.
 
     Messages whose tag has a visitor are shown to it whole; all other bytes pass as they came, at
     once and without a copy where a chunk needs no change. A watched message above `max_held_bytes`
     passes too; `oversized` is told its bytes so far. `limits` gives the largest length field that
-    each tag may have; None trusts the peer. Raises ProtocolViolation for a length that can't be.
+    each tag may have; without them the peer is trusted. Raises ProtocolViolation for a length that can't be.
     """
 
     __slots__ = ("_held", "_limits", "_max_held", "_needed", "_oversized", "_passing", "_visitors")
@@ -208,7 +219,7 @@ class FrameWalker(Generic[Piece]):
         *,
         max_held_bytes: int,
         oversized: Callable[[bytes], None] = lambda _beginning: None,
-        limits: tuple[int, ...] | None = None,
+        limits: tuple[int, ...] = _UNLIMITED,
     ) -> None:
         self._visitors = visitors
         self._max_held = max_held_bytes
@@ -248,13 +259,14 @@ class FrameWalker(Generic[Piece]):
         pieces: list[bytes | Piece] = []
         visitor_of = self._visitors.get
         limits = self._limits
+        trusting = limits is _UNLIMITED
         stop = len(chunk)
         last_header = stop - HEADER_BYTES
         passed = 0  # everything before it stands in `pieces` already
         while position <= last_header:
             tag = chunk[position]
             length = _length(chunk, position + 1)[0]
-            if length < 4 or (limits is not None and length > limits[tag]):
+            if not 4 <= length <= limits[tag]:
                 raise ProtocolViolation("invalid message length")
             after = position + 1 + length
             visitor = visitor_of(tag)
@@ -271,6 +283,8 @@ class FrameWalker(Generic[Piece]):
                         return self._hold(pieces, chunk, position, length + 1)
                     pieces.append(piece)
                     passed = after
+            elif trusting:
+                after = _end_of_run(chunk, after, tag)
             position = after
         if position > stop:
             self._passing = position - stop
