@@ -208,7 +208,8 @@ class FrameWalker(Generic[Piece]):
     Messages whose tag has a visitor are shown to it whole; all other bytes pass as they came, at
     once and without a copy where a chunk needs no change. A watched message above `max_held_bytes`
     passes too; `oversized` is told its bytes so far. `limits` gives the largest length field that
-    each tag may have; without them the peer is trusted. Raises ProtocolViolation for a length that can't be.
+    each tag may have; without them the peer is trusted. Raises ProtocolViolation for a length that
+    can't be.
     """
 
     __slots__ = ("_held", "_limits", "_max_held", "_needed", "_oversized", "_passing", "_visitors")
@@ -271,11 +272,7 @@ class FrameWalker(Generic[Piece]):
             after = position + 1 + length
             visitor = visitor_of(tag)
             if visitor is not None:
-                piece = (
-                    visitor(chunk, position, after)
-                    if after <= stop
-                    else self._incomplete(chunk, position, length)
-                )
+                piece = self._shown(visitor, chunk, position, length)
                 if piece is not None:
                     if position > passed:
                         pieces.append(chunk[passed:position])
@@ -295,7 +292,12 @@ class FrameWalker(Generic[Piece]):
             self._hold(pieces, chunk, position, HEADER_BYTES)
         return pieces
 
-    def _incomplete(self, chunk: bytes, position: int, length: int) -> Hold | None:
+    def _shown(
+        self, visitor: Visitor[Piece], chunk: bytes, position: int, length: int
+    ) -> Piece | Hold | None:
+        after = position + 1 + length
+        if after <= len(chunk):
+            return visitor(chunk, position, after)
         if length < self._max_held:
             return Hold.HOLD
         self._oversized(chunk[position:])
