@@ -261,8 +261,7 @@ class FrameWalker(Generic[Piece]):
         visitor_of = self._visitors.get
         limits = self._limits
         trusting = limits is _UNLIMITED
-        stop = len(chunk)
-        last_header = stop - HEADER_BYTES
+        last_header = len(chunk) - HEADER_BYTES
         passed = 0  # everything before it stands in `pieces` already
         while position <= last_header:
             tag = chunk[position]
@@ -283,6 +282,13 @@ class FrameWalker(Generic[Piece]):
             elif trusting:
                 after = _end_of_run(chunk, after, tag)
             position = after
+        return self._rest(pieces, chunk, passed, position)
+
+    def _rest(
+        self, pieces: list[bytes | Piece], chunk: bytes, passed: int, position: int
+    ) -> list[bytes | Piece]:
+        """Pass on what's left of the chunk, and hold the beginning of a header."""
+        stop = len(chunk)
         if position > stop:
             self._passing = position - stop
             position = stop
