@@ -42,9 +42,7 @@ async def memory_client(settings: Settings, agent: str | None) -> AsyncIterator[
     kept = Credentials.read(state)
     if running and kept and agent in (None, kept.agent):
         headers = {"Authorization": f"Bearer {kept.token}"}
-        async with httpx.AsyncClient(
-            base_url=running.http, headers=headers, timeout=60
-        ) as session:
+        async with httpx.AsyncClient(base_url=running.http, headers=headers, timeout=60) as session:
             yield _OverRest(session)
     else:
         async with _store_client(settings, state, agent) as client:

@@ -64,9 +64,7 @@ async def post(stage: Stage, path: str, body: Any, *, token: str) -> Any:
 
     Raises DemoFailed with the problem's own words when it is refused.
     """
-    async with httpx.AsyncClient(
-        base_url=stage.endpoints.http, timeout=_TIMEOUT_SECONDS
-    ) as client:
+    async with httpx.AsyncClient(base_url=stage.endpoints.http, timeout=_TIMEOUT_SECONDS) as client:
         answer = await client.post(path, json=body, headers={"Authorization": f"Bearer {token}"})
     if answer.is_error:
         raise DemoFailed(f"POST {path} answered {answer.status_code}", hint=answer.text[:1000])
@@ -75,9 +73,7 @@ async def post(stage: Stage, path: str, body: Any, *, token: str) -> Any:
 
 async def readiness(stage: Stage) -> dict[str, Any]:
     """Return what /readyz says, ready or not."""
-    async with httpx.AsyncClient(
-        base_url=stage.endpoints.http, timeout=_TIMEOUT_SECONDS
-    ) as client:
+    async with httpx.AsyncClient(base_url=stage.endpoints.http, timeout=_TIMEOUT_SECONDS) as client:
         told: dict[str, Any] = (await client.get("/readyz")).json()
     return told
 
