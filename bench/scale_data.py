@@ -15,6 +15,7 @@ from itertools import chain, cycle, islice
 from pathlib import Path
 from typing import Any, Final
 
+import asyncpg
 import numpy as np
 import numpy.typing as npt
 from pgvector import HalfVector
@@ -65,7 +66,9 @@ async def fill(run_on: Deployment, folder: Path, rows: int) -> None:
         DIMENSION,
     )
     words = texts(folder)
-    async with run_on.pool.acquire() as connection:
+    # A connection of its own: the pool's makes jsonb a text, which can't be copied.
+    connection = await asyncpg.connect(run_on.postgres.app_dsn)
+    try:
         await register_vector(connection)
         for start in track(range(0, rows, BATCH), f"fill {rows:,}"):
             count = min(BATCH, rows - start)
@@ -102,6 +105,8 @@ async def fill(run_on: Deployment, folder: Path, rows: int) -> None:
             "vacuum analyze pgrecall.memories, pgrecall.embeddings", timeout=3600
         )
         await connection.execute("select pgrecall.refresh_shares()")
+    finally:
+        await connection.close()
 
 
 def space_of(number: int) -> str:
@@ -135,7 +140,7 @@ def _memory(number: int, text: str) -> dict[str, Any]:
         "importance": 0.5,
         "confidence": 0.8,
         "pinned": False,
-        "metadata": {},
+        "metadata": "{}",
         "created_at": happened,
         "identity_hash": hashlib.sha256(content.encode()).digest(),
         "salt": b"",

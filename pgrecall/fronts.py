@@ -18,7 +18,7 @@ from pgrecall.deployment import Deployment
 from pgrecall.embedded import DATABASE
 from pgrecall.endpoints import Gateway, http_url, reachable
 from pgrecall.errors import SettingsError
-from pgrecall.gateway_workers import start_workers
+from pgrecall.gateway_workers import share, start_workers
 from pgrecall.http_app import build_app
 from pgrecall.parts import Parts
 from pgrecall.sockets import listen, port_in_use
@@ -28,11 +28,12 @@ from sql.logins import login_secret
 _DRAIN_SECONDS = 10
 
 
-async def start_gateway(stack: AsyncExitStack, parts: Parts, deployment: Deployment) -> Gateway:
+async def start_gateway(stack: AsyncExitStack, deployment: Deployment) -> Gateway:
     """Start the gateway, in more processes than ours where that is set."""
     settings = deployment.settings
     processes = settings.gateway_workers or os.cpu_count() or 1
-    if processes > 1:  # sharing the port, we would not notice a stranger who has it
+    shared = share(stack, processes) if processes > 1 else None
+    if shared:  # sharing the port, we would not notice a stranger who has it
         listen(settings.gateway_host, settings.gateway_port, option="--gateway").close()
     upstream = await upstream_of(deployment.dsn, deployment.pool)
     config = gateway_config(
@@ -40,7 +41,7 @@ async def start_gateway(stack: AsyncExitStack, parts: Parts, deployment: Deploym
         upstream,
         port=settings.gateway_port,
         mock_secret=deployment.state.secrets["mock"].encode(),
-        many=processes > 1,
+        shared=shared.count(0) if shared else None,
     )
     try:
         gateway = await serve_gateway(
@@ -57,7 +58,8 @@ async def start_gateway(stack: AsyncExitStack, parts: Parts, deployment: Deploym
         host, port = settings.gateway_host, settings.gateway_port
         raise port_in_use(host, port, option="--gateway") from error
     stack.push_async_callback(gateway.close)
-    await start_workers(stack, parts, deployment, port=gateway.port, count=processes - 1)
+    if shared:
+        await start_workers(stack, deployment, shared, port=gateway.port)
     return Gateway(
         host=reachable(settings.gateway_host),
         port=gateway.port,

@@ -1,4 +1,4 @@
-"""More processes of the gateway on the same port; one embedder, in the first, serves them all.
+"""More processes of the gateway on one port, which share an embedder and the limit on sessions.
 
 A worker reads its orders from standard input, says a line once it listens, and ends when its
 standard input does: so none outlives `up`, however that ends.
@@ -13,6 +13,7 @@ import sys
 import tempfile
 from asyncio.subprocess import PIPE, Process
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -20,10 +21,10 @@ import uvloop
 
 from gateway.embedding_socket import EmbeddingServer, SocketEmbeddings
 from gateway.server import serve
+from gateway.workers import SharedCount, Workers
 from pgrecall.deployment import Deployment
 from pgrecall.errors import ComponentDied
 from pgrecall.logs import configure_logging
-from pgrecall.parts import Parts
 from pgrecall.settings import load_settings
 from pgrecall.upstream import gateway_config, upstream_of
 from sql.logins import login_secret
@@ -33,40 +34,53 @@ _START_SECONDS = 30.0
 _STOP_SECONDS = 15.0
 
 
-async def start_workers(
-    stack: AsyncExitStack, parts: Parts, deployment: Deployment, *, port: int, count: int
-) -> None:
-    """Start `count` workers on the port and wait until they listen."""
-    if count < 1:
-        return
+@dataclass(frozen=True, slots=True)
+class SharedFolder:
+    """What the processes on one port share: the count of sessions, and our embedder's socket."""
+
+    path: Path
+    processes: int
+
+    @property
+    def embeddings(self) -> Path:
+        """The socket on which the first process embeds for all."""
+        return self.path / "embeddings"
+
+    def count(self, index: int) -> SharedCount:
+        """Return the count, as the process of that index writes it; ours is 0."""
+        return SharedCount(self.path / "sessions", index, self.processes)
+
+
+def share(stack: AsyncExitStack, processes: int) -> SharedFolder:
+    """Make the folder: a short path for the socket, and nobody else's."""
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pgrecall-"))
-    socket = Path(folder) / "embeddings"  # a short path, and a folder of nobody else's
-    embeddings = EmbeddingServer(deployment.queries, socket)
+    return SharedFolder(Path(folder), processes)
+
+
+async def start_workers(
+    stack: AsyncExitStack, deployment: Deployment, shared: SharedFolder, *, port: int
+) -> None:
+    """Start the processes beside ours and wait until they listen; one that dies is replaced."""
+    embeddings = EmbeddingServer(deployment.queries, shared.embeddings)
     await embeddings.start()
     stack.push_async_callback(embeddings.close)
-    workers = [await _spawn(deployment, port, socket) for _ in range(count)]
-    for worker in workers:
-        stack.push_async_callback(_stop, worker)
-        parts.add("gateway worker", worker.wait())
-    try:
-        async with asyncio.timeout(_START_SECONDS):
-            await asyncio.gather(*map(_listening, workers))
-    except TimeoutError:
-        raise ComponentDied("a gateway worker does not get to listen") from None
+
+    async def spawn(index: int) -> Process:
+        return await _spawn(deployment, shared, index=index + 1, port=port)
+
+    workers = Workers(shared.processes - 1, spawn, _stop)
+    await workers.start()
+    stack.push_async_callback(workers.close)
 
 
-async def _listening(worker: Process) -> None:
-    assert worker.stdout is not None
-    if not await worker.stdout.readline():
-        raise ComponentDied("a gateway worker ended before it listened")
-
-
-async def _spawn(deployment: Deployment, port: int, socket: Path) -> Process:
+async def _spawn(deployment: Deployment, shared: SharedFolder, *, index: int, port: int) -> Process:
     orders = {
         "dsn": deployment.dsn,
         "mock": deployment.state.secrets["mock"],
         "port": port,
-        "embeddings": str(socket),
+        "folder": str(shared.path),
+        "processes": shared.processes,
+        "index": index,
         "settings": deployment.settings.given(),
     }
     worker = await asyncio.create_subprocess_exec(
@@ -76,8 +90,17 @@ async def _spawn(deployment: Deployment, port: int, socket: Path) -> Process:
         start_new_session=True,
     )
     assert worker.stdin is not None
+    assert worker.stdout is not None
     worker.stdin.write(json.dumps(orders).encode() + b"\n")
     await worker.stdin.drain()
+    try:
+        async with asyncio.timeout(_START_SECONDS):
+            listens = await worker.stdout.readline()
+    except TimeoutError:
+        worker.kill()
+        raise ComponentDied("a gateway worker does not get to listen") from None
+    if not listens:
+        raise ComponentDied("a gateway worker ended before it listened")
     return worker
 
 
@@ -97,6 +120,7 @@ async def _work() -> None:
     reader = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     orders = json.loads(await reader.readline())
+    shared = SharedFolder(Path(orders["folder"]), orders["processes"])
     settings = load_settings(**orders["settings"])
     configure_logging(settings.log_level, settings.log_format)
     pool = await create_pool(orders["dsn"], min_size=1, max_size=4)
@@ -105,9 +129,9 @@ async def _work() -> None:
         await upstream_of(orders["dsn"], pool),
         port=orders["port"],
         mock_secret=orders["mock"].encode(),
-        many=True,
+        shared=shared.count(orders["index"]),
     )
-    embeddings = SocketEmbeddings(Path(orders["embeddings"]))
+    embeddings = SocketEmbeddings(shared.embeddings)
     gateway = await serve(config, partial(login_secret, pool), embeddings)
     os.write(sys.stdout.fileno(), b"listening\n")
     await reader.read()  # until `up` ends, or wants us to

@@ -8,6 +8,7 @@ import signal
 from contextlib import AsyncExitStack, suppress
 from datetime import datetime
 from importlib import import_module
+from tempfile import TemporaryDirectory
 
 import structlog
 import uvloop
@@ -76,6 +77,10 @@ async def _unless_stopped(starting: asyncio.Task[Parts], stop: asyncio.Event) ->
 async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) -> Parts:
     """Start everything, the last to stop first, and announce it once all of it answers."""
     started_at = datetime.now().astimezone().isoformat(timespec="seconds")
+    if settings.gateway_workers != 1:
+        # Read when prometheus_client is imported: every process then counts into this folder.
+        folder = stack.enter_context(TemporaryDirectory(prefix="pgrecall-metrics-"))
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
     http_socket = listen(settings.http_host, settings.http_port, option="--http")
     stack.callback(http_socket.close)
     embedder = configured_embedder(settings)
@@ -109,7 +114,7 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
     from pgrecall.fronts import start_gateway, start_http
 
     http = await start_http(stack, parts, deployment, http_socket)
-    gateway = await start_gateway(stack, parts, deployment)
+    gateway = await start_gateway(stack, deployment)
     endpoints = Endpoints(
         version=__version__,
         pid=os.getpid(),

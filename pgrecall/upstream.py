@@ -6,6 +6,7 @@ import ssl
 from collections.abc import Mapping
 
 from gateway.config import GatewayConfig, Tls, Upstream
+from gateway.workers import SharedCount
 from pgrecall.settings import Settings
 from sql.pool import Pool
 
@@ -40,15 +41,21 @@ def _tls(told: Mapping[str, object]) -> ssl.SSLContext:
 
 
 def gateway_config(
-    settings: Settings, upstream: Upstream, *, port: int, mock_secret: bytes, many: bool
+    settings: Settings,
+    upstream: Upstream,
+    *,
+    port: int,
+    mock_secret: bytes,
+    shared: SharedCount | None = None,
 ) -> GatewayConfig:
-    """Return the configuration of one process of the gateway, which may be one of `many`."""
+    """Return the configuration of one process; `shared` when it is one of several on the port."""
     certificate, key = settings.gateway_tls_cert, settings.gateway_tls_key
     return GatewayConfig(
         upstream=upstream,
         host=settings.gateway_host,
         port=port,
         tls=Tls(certificate, key) if certificate and key else None,
-        reuse_port=many,
+        reuse_port=shared is not None,
+        shared_count=shared,
         mock_secret=mock_secret,
     )

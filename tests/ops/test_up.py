@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import socket
@@ -14,6 +15,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import psutil
 import psycopg
 import pytest
@@ -264,7 +266,36 @@ def test_more_gateway_workers_share_the_port_and_stop_with_the_first(
         for _ in range(8):
             with connect(up) as connection:
                 assert "no embedder is set up" in recall_notice(connection)
+        logged_in = re.search(r"^pgrecall_gateway_logins_total (\d+)", metrics(up), re.MULTILINE)
+        assert logged_in, metrics(up)
+        assert int(logged_in[1]) == 8
         up.process.kill()
         up.process.wait()
         assert workers
         assert psutil.wait_procs(workers, timeout=20)[1] == []
+
+
+def test_a_gateway_worker_that_dies_is_replaced_while_up_goes_on(temporary_folder: Path) -> None:
+    with running_up(temporary_folder / "state", PGRECALL_GATEWAY_WORKERS="2") as up:
+        up.ready()
+        first = gateway_workers(up)
+        assert len(first) == 1
+        first[0].kill()
+
+        wait_for(lambda: [one.pid for one in gateway_workers(up)] not in ([], [first[0].pid]))
+
+        for _ in range(4):
+            with connect(up) as connection:
+                assert "no embedder is set up" in recall_notice(connection)
+
+
+def gateway_workers(up: Up) -> list[psutil.Process]:
+    return [
+        child
+        for child in psutil.Process(up.process.pid).children()
+        if "postgres" not in child.name() and child.status() != psutil.STATUS_ZOMBIE
+    ]
+
+
+def metrics(up: Up) -> str:
+    return httpx.get(f"{up.ready().http}/metrics", timeout=10).text
