@@ -1,6 +1,7 @@
 -- Which rows the lexical leg scores: one or two tsqueries, to be tried in turn until the pool is full.
 -- Words come in rarest first while about 2,000 visible rows hold them; commoner words only add to scores.
 -- Where even the rarest word is too common, the rows that hold several of the rare ones come first.
+-- A row without the query's quoted phrases is no candidate, and a row with them is one by that.
 create or replace function pgrecall.candidate_queries(query text, visible real, pool int) returns tsquery[]
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -13,6 +14,7 @@ declare
     rows real;
     chosen tsquery;
     narrowed tsquery;
+    required tsquery := pgrecall.required_phrases(query);
 begin
     for word in select w.term, w.holders from pgrecall.query_words(query) w where w.holders > 0 loop
         rows := word.holders * least(visible / total, 1);
@@ -29,6 +31,10 @@ begin
             exit;
         end if;
     end loop;
+    if required is not null and chosen is not null then
+        narrowed := narrowed && required;
+        chosen := required;
+    end if;
     return array_remove(array[narrowed, chosen], null);
 end
 $$;

@@ -31,6 +31,14 @@ declare
             then 'times must lie in the years 1 to 9999'
         when draft.valid_until <= draft.valid_from then 'valid_until must be after valid_from'
         when jsonb_typeof(draft.metadata) <> 'object' then 'metadata must be a JSON object'
+        when draft.metadata -> 'half_life_days' <> 'null' and (
+            jsonb_typeof(draft.metadata -> 'half_life_days') <> 'number'
+            or draft.metadata -> 'half_life_days' not between '0.01' and '36500')
+            then format('metadata''s half_life_days must be a number from 0.01 to 36500, not %s', draft.metadata -> 'half_life_days')
+        when draft.metadata ->> 'language' is not null
+            and pgrecall.language_named(draft.metadata ->> 'language') is null
+            then format('metadata.language must name a language that Postgres stems (english, russian, french, …), or '
+                'simple for any other, not %L', draft.metadata ->> 'language')
     end;
 begin
     if complaint is not null then

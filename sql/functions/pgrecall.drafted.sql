@@ -25,7 +25,7 @@ begin
     fresh.thread := draft.thread;
     fresh.source := draft.source;
     fresh.metadata := coalesce(draft.metadata, '{}');
-    fresh.language := fresh.metadata ->> 'language';
+    fresh.language := pgrecall.language_named(fresh.metadata ->> 'language');
     fresh.event_at := draft.event_at;
     fresh.valid_from := draft.valid_from;
     fresh.valid_until := draft.valid_until;

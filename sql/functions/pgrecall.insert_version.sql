@@ -4,6 +4,11 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+    if fresh.language is not null and pgrecall.text_configuration(fresh.language) <> pgrecall.text_configuration(null)
+        and not exists (select from pgrecall.languages l where l.language = fresh.language)
+    then
+        insert into pgrecall.languages (language) values (fresh.language) on conflict do nothing;
+    end if;
     insert into pgrecall.memories (
         space, id, version, agent, kind, visibility, readers, title, content, entity, tags,
         importance, confidence, pinned, key, thread, source, metadata, language,

@@ -33,7 +33,9 @@ begin
                     select sum(w.idf * sqrt(w.weight)) as score,
                         (sum(w.idf) filter (where w.weight > 0) / sum(w.idf))::real as share
                     from (
-                        select given.idf, ts_rank('{0.33, 0.33, 0.66, 1.0}', m.lexemes, given.term) as weight
+                        -- ts_rank divides by the number of a term's lexemes, of which a row holds one.
+                        select given.idf, ts_rank('{0.33, 0.33, 0.66, 1.0}', m.lexemes, given.term)
+                            * (numnode(given.term) + 1) / 2 as weight
                         from unnest(terms, idfs) as given(term, idf)
                     ) as w
                 ) as scored

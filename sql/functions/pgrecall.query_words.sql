@@ -8,7 +8,6 @@ set plan_cache_mode = force_custom_plan
 as $$
 declare
     total real := pgrecall.memory_count();
-    lexemes text[] := tsvector_to_array(pgrecall.words(query, null));
     rarest real;
 begin
     select min(h.share) / 2 into rarest from pgrecall.shares h where h.subject = 'word';
@@ -18,16 +17,16 @@ begin
     return query
     select w.lexeme, w.term, w.holders, ln(1 + (greatest(total, w.holders) - w.holders + 0.5) / (w.holders + 0.5))::real
     from (
-        select l.lexeme,
-            ('''' || replace(replace(l.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery as term,
+        select l.lexeme, t.term,
             case
-                when rarest is null then (
-                    select count(*)::real from pgrecall.memories m
-                    where m.lexemes @@ ('''' || replace(replace(l.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery)
-                else total * coalesce(
-                    (select h.share from pgrecall.shares h where h.subject = 'word' and h.value = l.lexeme), rarest)
+                when rarest is null then (select count(*)::real from pgrecall.memories m where m.lexemes @@ t.term)
+                else total * (
+                    select least(sum(coalesce(h.share, rarest)), 1)::real
+                    from unnest(l.variants) as v(lexeme)
+                    left join pgrecall.shares h on h.subject = 'word' and h.value = v.lexeme)
             end as holders
-        from unnest(lexemes) as l(lexeme)
+        from pgrecall.query_lexemes(query) l
+        cross join lateral (select pgrecall.any_of(l.variants)) as t(term)
     ) as w
     order by w.holders, w.lexeme;
 end

@@ -20,7 +20,7 @@ begin
     next.thread := coalesce(draft.thread, head.thread);
     next.source := coalesce(draft.source, head.source);
     next.metadata := head.metadata || coalesce(draft.metadata, '{}');
-    next.language := next.metadata ->> 'language';
+    next.language := pgrecall.language_named(next.metadata ->> 'language');
     next.event_at := coalesce(draft.event_at, head.event_at);
     next.valid_from := draft.valid_from;
     next.valid_until := draft.valid_until;

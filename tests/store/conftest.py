@@ -8,6 +8,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from embedding.backfill import Backfill
 from sql import agents
 from sql.agents import Agent
 from sql.records import NewMemory, RecallAnswer, RecallQuery, Remembered
@@ -50,6 +51,14 @@ def recall(store: MemoryStore, ada: Agent) -> Callable[..., Awaitable[RecallAnsw
         return await store.recall(ada, RecallQuery(query=query, **fields))
 
     return call
+
+
+@pytest.fixture
+async def embed(pool, embedder) -> Callable[[], Awaitable[int]]:
+    """`await embed()`: give every memory its vector."""
+    backfill = Backfill(pool, embedder)
+    await backfill.use_model()
+    return backfill.drain
 
 
 def contents(answer: RecallAnswer) -> list[str]:

@@ -1,25 +1,15 @@
 """What recall() answers: the right memory first, all that is asked for, and nothing else."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import pytest
 
-from embedding.backfill import Backfill
 from embedding.queries import QueryEmbeddings
 from sql.records import NewMemory, RecallQuery
 from sql.store import MemoryStore
 from tests.store.conftest import contents
-
-
-@pytest.fixture
-async def embed(pool, embedder) -> Callable[[], Awaitable[int]]:
-    """`await embed()`: give every memory its vector."""
-    backfill = Backfill(pool, embedder)
-    await backfill.use_model()
-    return backfill.drain
 
 
 async def test_both_legs_find_what_the_question_is_about(remember, recall, embed):

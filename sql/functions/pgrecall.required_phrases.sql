@@ -1,0 +1,17 @@
+-- The query's quoted phrases, all of which a lexical hit must hold; null where nothing searchable is quoted.
+create or replace function pgrecall.required_phrases(query text) returns tsquery
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    quoted text;
+    phrase tsquery;
+    required tsquery;
+begin
+    foreach quoted in array pgrecall.quoted_phrases(query) loop
+        phrase := pgrecall.phrase(quoted);
+        required := coalesce(required && phrase, required, phrase);
+    end loop;
+    return required;
+end
+$$;
