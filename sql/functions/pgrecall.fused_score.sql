@@ -7,7 +7,7 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 select (
-    coalesce(weights[1], 1) * coalesce(1.0 / (coalesce(rrf_k, 5) + lexical_rank) + 0.05 * lexical_share, 0)
-    + coalesce(weights[2], 1) * coalesce(1.0 / (coalesce(rrf_k, 5) + vector_rank) + 0.05 * nearness, 0)
+    coalesce(weights[1], 1) * coalesce(1.0 / (rrf_k + lexical_rank) + 0.05 * lexical_share, 0)
+    + coalesce(weights[2], 1) * coalesce(1.0 / (rrf_k + vector_rank) + 0.05 * nearness, 0)
 )::real
 $$;
