@@ -3,6 +3,7 @@ create or replace function memory.link(source uuid, target uuid, relation text) 
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
+#variable_conflict use_variable
 declare
     who text := pgrecall.writing_agent();
     head pgrecall.memories;
