@@ -1,22 +1,24 @@
--- Which rows the lexical leg scores: one or two tsqueries, to be tried in turn until the pool is full.
--- Words come in rarest first while about 2,000 visible rows hold them; commoner words only add to scores.
+-- Which rows the lexical leg scores: one or two tsqueries, to be tried in turn until the pool is full; the
+-- words are given rarest first.
+-- They come in while about 1,000 visible rows hold them; commoner words only add to scores.
 -- Where even the rarest word is too common, the rows that hold several of the rare ones come first.
 -- A row without the query's quoted phrases is no candidate, and a row with them is one by that.
-create or replace function pgrecall.candidate_queries(query text, visible real, pool int) returns tsquery[]
+create or replace function pgrecall.candidate_queries(
+    words pgrecall.query_word[], required tsquery, visible real, pool int
+) returns tsquery[]
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    budget constant real := 2000;
+    budget constant real := 1000;
     total real := greatest(pgrecall.memory_count(), visible, 1);
-    word record;
+    word pgrecall.query_word;
     expected real := 0;
     rows real;
     chosen tsquery;
     narrowed tsquery;
-    required tsquery := pgrecall.required_phrases(query);
 begin
-    for word in select w.term, w.holders from pgrecall.query_words(query) w where w.holders > 0 loop
+    foreach word in array words loop
         rows := word.holders * least(visible / total, 1);
         if chosen is null then
             chosen := word.term;

@@ -5,43 +5,33 @@ create or replace function pgrecall.lexical_leg(query text, s pgrecall.scope, po
 returns setof pgrecall.lexical_hit
 language plpgsql stable rows 100
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
 as $$
 declare
-    terms tsquery[];
-    idfs real[];
+    most_words constant int := 100;
+    words pgrecall.query_word[] := array(
+        select w from pgrecall.query_words(query) w where w.holders > 0 order by w.holders, w.lexeme limit most_words);
+    scoring text := pgrecall.lexical_scoring(words);
     selector tsquery;
     hits pgrecall.lexical_hit[];
 begin
-    select array_agg(w.term), array_agg(power(w.idf, 1.25)) into terms, idfs
-    from pgrecall.query_words(query) w where w.holders > 0;
-    foreach selector in array pgrecall.candidate_queries(query, s.visible, pool) loop
-        hits := array(
-            select row(found.space, found.id, found.version, found.score, found.share,
-                row_number() over (order by found.score desc, found.id, found.version))::pgrecall.lexical_hit
-            from (
-                select m.space, m.id, m.version, scored.share,
-                    (scored.score / power(length(m.lexemes) + 20, 0.1))::real as score
+    foreach selector in array pgrecall.candidate_queries(words, pgrecall.required_phrases(query), s.visible, pool) loop
+        execute format(
+            'select array(
+                select row(f.space, f.id, f.version, f.score, f.score / max(f.score) over (),
+                    row_number() over (order by f.score desc, f.id, f.version))::pgrecall.lexical_hit
                 from (
-                    -- Fetched and decompressed once a row, and not once a word.
-                    select m.space, m.id, m.version, m.lexemes || ''::tsvector as lexemes
-                    from pgrecall.memories m
-                    where m.lexemes @@ selector and pgrecall.in_scope(m, s)
-                    offset 0
-                ) as m
-                cross join lateral (
-                    select sum(w.idf * sqrt(w.weight)) as score,
-                        (sum(w.idf) filter (where w.weight > 0) / sum(w.idf))::real as share
+                    select m.space, m.id, m.version, ((%s) / power(length(m.lexemes) + 20, 0.1))::real as score
                     from (
-                        -- ts_rank divides by the number of a term's lexemes, of which a row holds one.
-                        select given.idf, ts_rank('{0.33, 0.33, 0.66, 1.0}', m.lexemes, given.term)
-                            * (numnode(given.term) + 1) / 2 as weight
-                        from unnest(terms, idfs) as given(term, idf)
-                    ) as w
-                ) as scored
-            ) as found
-            order by found.score desc, found.id, found.version
-            limit pool);
+                        -- Fetched and decompressed once a row, and not once a word.
+                        select m.space, m.id, m.version, m.lexemes || ''''::tsvector as lexemes
+                        from pgrecall.memories m
+                        where m.lexemes @@ $1 and pgrecall.in_scope(m, $2)
+                        offset 0
+                    ) as m
+                ) as f
+                order by f.score desc, f.id, f.version
+                limit $3)', scoring)
+        into hits using selector, s, pool;
         exit when cardinality(hits) >= pool;
     end loop;
     return query select h.* from unnest(hits) h;

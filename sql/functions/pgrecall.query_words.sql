@@ -1,7 +1,7 @@
 -- The query's words with how many versions hold each, rarest first. Large stores take the counts from
 -- ANALYZE's statistics (a word not among the commonest counts half the rarest of those); small ones count.
 create or replace function pgrecall.query_words(query text)
-returns table (lexeme text, term tsquery, holders real, idf real)
+returns setof pgrecall.query_word
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_custom_plan

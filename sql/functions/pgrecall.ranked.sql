@@ -15,7 +15,7 @@ declare
     given record := pgrecall.parse_embedding(query_embedding);
     missing text;
     dated record;
-    pool int := 200;
+    pool int := 100;
     recency_weight real := coalesce(weights[3], 0);
     graph_weight real := coalesce(weights[4], 0);
     -- What lacks the quoted phrases comes after all that holds them, however near it is.
@@ -49,12 +49,12 @@ begin
         select h.* from pgrecall.exact_leg(dated.words, s, pool) h where mode = 'exact' or dated.listed
     ), vector as materialized (
         select h.*, 1 - (h.distance - min(h.distance) over ())
-            / nullif(max(h.distance) over () - min(h.distance) over (), 0) as nearness
+            / nullif(max(h.distance) over () - min(h.distance) over (), 0) as closeness
         from pgrecall.vector_leg(given.model, given.vector, s, pool) h
         where mode in ('hybrid', 'vector') and missing is null and not dated.listed
     ), found as materialized (
         select space, id, version, l.rank as lexical_rank, v.rank as vector_rank, v.distance,
-            pgrecall.fused_score(l.rank, l.share, v.rank, coalesce(v.nearness, 1)::real, rrf_k, weights) as score
+            pgrecall.fused_score(l.rank, l.closeness, v.rank, coalesce(v.closeness, 1)::real, rrf_k, weights) as score
         from lexical l full join vector v using (space, id, version)
     ), graph as materialized (
         select g.*
