@@ -1,6 +1,7 @@
 """Links between memories: who may make them, what is related, and how recall follows them."""
 
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -48,7 +49,7 @@ def chain(remember, link) -> Call:
 
     async def run(*contents: str) -> list[UUID]:
         ids = [(await remember(content, space="infra")).id for content in contents]
-        for source, target in zip(ids, ids[1:], strict=False):
+        for source, target in pairwise(ids):
             await link(source, target)
         return ids
 
