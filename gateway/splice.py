@@ -24,6 +24,11 @@ Function = Literal["recall", "remember"]
 SCHEMA: Final = "memory"
 ARGUMENT: Final = "query_embedding"
 MAX_PARAMETERS: Final = 65_535
+_FUNCTIONS: Final[dict[str, Function]] = {
+    "recall": "recall",
+    "explain_recall": "recall",
+    "remember": "remember",
+}
 _TEXT_ARGUMENTS: Final[dict[str, str]] = {"recall": "query", "remember": "content"}
 # With so many by position the embedding may be among them; nobody who writes that needs a splice.
 _MAX_POSITIONAL: Final = 16
@@ -224,7 +229,8 @@ def _function_at(statement: Sequence[Word], index: int) -> Function | None:
     if word.kind in _STRINGS:
         return None
     name = word.text if word.kind is TokenType.IDENTIFIER else word.text.lower()
-    if name not in ("recall", "remember"):
+    function = _FUNCTIONS.get(name)
+    if function is None:
         return None
     before = statement[index - 1] if index else None
     if before is not None and before.text == ".":
@@ -233,7 +239,7 @@ def _function_at(statement: Sequence[Word], index: int) -> Function | None:
             return None
     elif before is not None and _is_keyword(before, _NO_CALL_AFTER):
         return None
-    return "recall" if name == "recall" else "remember"
+    return function
 
 
 def _is_keyword(word: Word, keywords: Container[str]) -> bool:

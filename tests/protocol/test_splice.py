@@ -51,6 +51,7 @@ FOUND: list[tuple[str, list[str | int]]] = [
     ("select * from recall('how' /* recall('no') */¦)", ["how"]),
     ("select * from recall('how' -- no\n¦)", ["how"]),
     ("explain analyze select * from recall('how'¦)", ["how"]),
+    ("select * from memory.explain_recall('how', k => 3¦)", ["how"]),
     ("declare c cursor for select * from recall($1¦)", [1]),
     ("copy (select * from recall('how'¦)) to stdout", ["how"]),
     ("prepare p(text) as select * from recall('how'¦)", ["how"]),
