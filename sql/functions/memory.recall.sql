@@ -9,7 +9,6 @@ create or replace function memory.recall(
 ) returns setof memory.recalled
 language plpgsql stable security definer rows 10
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 begin
