@@ -6,7 +6,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    element jsonb;
+    drafts pgrecall.draft[];
     wrong text;
 begin
     if jsonb_typeof(memories) <> 'array' then
@@ -21,11 +21,16 @@ begin
     if found then
         raise exception 'remember() takes no argument "%"', wrong using errcode = '22023';
     end if;
-    for number, element in
-        select m.ordinality, m.value from jsonb_array_elements(memories) with ordinality as m order by m.ordinality
-    loop
-        select w.id, w.version, w.outcome into id, version, outcome
-        from pgrecall.write_memory(jsonb_populate_record(null::pgrecall.draft, element)) w;
+    drafts := array(
+        select jsonb_populate_record(null::pgrecall.draft, m.value)
+        from jsonb_array_elements(memories) with ordinality as m order by m.ordinality);
+    -- What has a key may refine what an earlier one of the batch wrote; what brings a vector stores it at once.
+    if not exists (select from unnest(drafts) d where d.key is not null or d.query_embedding is not null) then
+        return query select w.* from pgrecall.write_new(drafts) w;
+        return;
+    end if;
+    for number in 1..cardinality(drafts) loop
+        select w.id, w.version, w.outcome into id, version, outcome from pgrecall.write_memory(drafts[number]) w;
         return next;
     end loop;
 end

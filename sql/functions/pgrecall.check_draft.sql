@@ -25,13 +25,13 @@ declare
         when cardinality(draft.tags) > 100 then format('at most 100 tags, not %s', cardinality(draft.tags))
         when array_position(draft.tags, null) is not null then 'a tag must not be null'
         when draft.ttl <= interval '0' then format('ttl must be positive, not %s', draft.ttl)
-        when exists (
-            select from unnest(array[draft.event_at, draft.valid_from, draft.valid_until]) as t(moment)
-            where t.moment not between '0001-01-02' and '9999-12-30')
+        when draft.event_at not between '0001-01-02' and '9999-12-30'
+            or draft.valid_from not between '0001-01-02' and '9999-12-30'
+            or draft.valid_until not between '0001-01-02' and '9999-12-30'
             then 'times must lie in the years 1 to 9999'
         when draft.valid_until <= draft.valid_from then 'valid_until must be after valid_from'
         when jsonb_typeof(draft.metadata) <> 'object' then 'metadata must be a JSON object'
-        when draft.metadata -> 'half_life_days' <> 'null' and (
+        when draft.metadata ? 'half_life_days' and draft.metadata -> 'half_life_days' <> 'null' and (
             jsonb_typeof(draft.metadata -> 'half_life_days') <> 'number'
             or draft.metadata -> 'half_life_days' not between '0.01' and '36500')
             then format('metadata''s half_life_days must be a number from 0.01 to 36500, not %s', draft.metadata -> 'half_life_days')

@@ -25,7 +25,9 @@ begin
     fresh.thread := draft.thread;
     fresh.source := draft.source;
     fresh.metadata := coalesce(draft.metadata, '{}');
-    fresh.language := pgrecall.language_named(fresh.metadata ->> 'language');
+    if fresh.metadata ? 'language' then
+        fresh.language := pgrecall.language_named(fresh.metadata ->> 'language');
+    end if;
     fresh.event_at := draft.event_at;
     fresh.valid_from := draft.valid_from;
     fresh.valid_until := draft.valid_until;
