@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 
-.PHONY: demo up test check format bench clients clean
+.PHONY: demo up test check format bench soak conformance clients clean
 
 demo: $(STAMP)            ## remember a sample, recall it through psql, REST and MCP
 	@$(BIN)/pgrecall demo
@@ -15,6 +15,12 @@ up: $(STAMP)              ## run everything in the foreground
 
 test: $(DEV)              ## the whole suite
 	$(BIN)/python -m pytest
+
+soak: $(DEV)              ## what takes minutes: long fuzz runs
+	$(BIN)/python -m pytest -m soak --timeout 3600
+
+conformance: $(DEV)       ## the drivers' own suites, straight and through the gateway
+	$(BIN)/python -m tests.clients.conformance
 
 check: $(DEV)             ## format, lint, layers, types
 	$(BIN)/ruff format --check .

@@ -9,6 +9,8 @@ create or replace function memory.explain_recall(
 ) returns setof memory.explained
 language plpgsql stable security definer rows 10
 set search_path = pg_catalog, pg_temp
+-- Bodies are read when they first run, by the session's rules for backslashes.
+set standard_conforming_strings = on
 set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column

@@ -3,6 +3,8 @@
 create or replace function memory.forget(id uuid, how text default 'archive') returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+-- Bodies are read when they first run, by the session's rules for backslashes.
+set standard_conforming_strings = on
 as $$
 declare
     who text := pgrecall.writing_agent();

@@ -2,6 +2,8 @@
 create or replace function memory.link(source uuid, target uuid, relation text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+-- Bodies are read when they first run, by the session's rules for backslashes.
+set standard_conforming_strings = on
 as $$
 #variable_conflict use_variable
 declare

@@ -9,6 +9,8 @@ create or replace function memory.recall(
 ) returns setof memory.recalled
 language plpgsql stable security definer rows 10
 set search_path = pg_catalog, pg_temp
+-- Bodies are read when they first run, by the session's rules for backslashes.
+set standard_conforming_strings = on
 as $$
 #variable_conflict use_column
 begin

@@ -10,6 +10,8 @@ create or replace function memory.remember(
 ) returns uuid
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+-- Bodies are read when they first run, by the session's rules for backslashes.
+set standard_conforming_strings = on
 as $$
 declare
     draft pgrecall.draft := (

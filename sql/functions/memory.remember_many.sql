@@ -4,6 +4,8 @@ create or replace function memory.remember_many(memories jsonb)
 returns table (number int, id uuid, version int, outcome text)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+-- Bodies are read when they first run, by the session's rules for backslashes.
+set standard_conforming_strings = on
 as $$
 declare
     drafts pgrecall.draft[];

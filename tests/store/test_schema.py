@@ -114,3 +114,15 @@ async def test_sql_files_hold_one_function_each_named_as_the_file():
         name = script.name.removesuffix(".sql")
         assert f"function {name}(" in script.text
         assert script.text.startswith("-- "), script.name
+
+
+async def test_public_functions_work_whatever_backslashes_mean_in_the_session(pool, ada):
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("set local standard_conforming_strings = off")
+        await connection.execute("set local pgrecall.agent = 'ada'")
+        identity = await connection.fetchval("select memory.remember('see C:\\\\temp\\\\a.txt')")
+        rows = await connection.fetch("select id from memory.recall('temp yesterday', k => 3)")
+        assert [row["id"] for row in rows] == [identity]
+        rows = await connection.fetch("select id from memory.recall('a.txt', k => 3)")
+        assert [row["id"] for row in rows] == [identity]
+        await connection.execute("select memory.forget($1)", identity)
