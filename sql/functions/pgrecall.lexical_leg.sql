@@ -11,10 +11,16 @@ declare
     words pgrecall.query_word[] := array(
         select w from pgrecall.query_words(query) w where w.holders > 0 order by w.holders, w.lexeme limit most_words);
     scoring text := pgrecall.lexical_scoring(words);
+    -- Words of tens of thousands of memories tell them hardly apart: of these the newest are scored.
+    crowded constant boolean := words[1].holders * least(s.visible / greatest(pgrecall.memory_count(), 1), 1) > 20000;
     selector tsquery;
+    bounded pgrecall.scope := s;
     hits pgrecall.lexical_hit[];
 begin
     foreach selector in array pgrecall.candidate_queries(words, pgrecall.required_phrases(query), s.visible, pool) loop
+        if crowded then
+            bounded.since := coalesce(pgrecall.since_newest(selector, s, 5000), s.since);
+        end if;
         execute format(
             'select array(
                 select row(f.space, f.id, f.version, f.score, f.score / max(f.score) over (),
@@ -31,7 +37,7 @@ begin
                 ) as f
                 order by f.score desc, f.id, f.version
                 limit $3)', scoring)
-        into hits using selector, s, pool;
+        into hits using selector, bounded, pool;
         exit when cardinality(hits) >= pool;
     end loop;
     return query select h.* from unnest(hits) h;

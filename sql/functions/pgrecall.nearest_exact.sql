@@ -1,10 +1,13 @@
--- The nearest memories of a scope, measured against every vector in it.
+-- The nearest memories of a scope, or of its past versions alone, measured against every vector in it.
+-- Nested loops alone, so that the cost follows the scope and not the store.
 create or replace function pgrecall.nearest_exact(
-    with_model text, size int, vector text, s pgrecall.scope, pool int
+    with_model text, size int, vector text, s pgrecall.scope, pool int, past boolean
 ) returns setof pgrecall.vector_hit
 language plpgsql stable rows 100
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_custom_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 begin
     return query
@@ -14,7 +17,7 @@ begin
         select m.space, m.id, m.version, min(e.embedding operator(public.<=>) vector::public.halfvec)::real as distance
         from pgrecall.memories m
         join pgrecall.embeddings e on e.space = m.space and e.id = m.id and e.version = m.version
-        where e.model = with_model and pgrecall.in_scope(m, s)
+        where e.model = with_model and pgrecall.in_scope(m, s) and (not past or m.superseded_at is not null)
         group by m.space, m.id, m.version
     ) as near
     order by near.distance, near.id, near.version

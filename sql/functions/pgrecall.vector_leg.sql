@@ -1,5 +1,5 @@
--- The memories whose meaning is nearest, best first. A small visible set is measured whole, and so are
--- past versions and whatever the index could not fill; only a large set of heads goes through the index.
+-- The memories whose meaning is nearest, best first. A small visible set is measured whole, and so is whatever
+-- the index could not fill. The index holds heads: the past versions of a large set are measured beside it.
 create or replace function pgrecall.vector_leg(with_model text, vector text, s pgrecall.scope, pool int)
 returns setof pgrecall.vector_hit
 language plpgsql stable rows 100
@@ -10,12 +10,19 @@ declare
     size int := (select e.dimension from pgrecall.embedding_models e where e.model = with_model);
     hits pgrecall.vector_hit[];
 begin
-    if s.visible > exact_limit and s.as_of is null and not s.superseded then
+    if s.visible > exact_limit then
         hits := array(select h from pgrecall.nearest_indexed(with_model, size, vector, s, pool) h);
+        if cardinality(hits) >= pool and (s.as_of is not null or s.superseded) then
+            hits := hits || array(select h from pgrecall.nearest_exact(with_model, size, vector, s, pool, true) h);
+        end if;
     end if;
     if coalesce(cardinality(hits), 0) < pool then
-        hits := array(select h from pgrecall.nearest_exact(with_model, size, vector, s, pool) h);
+        hits := array(select h from pgrecall.nearest_exact(with_model, size, vector, s, pool, false) h);
     end if;
-    return query select h.* from unnest(hits) h;
+    return query
+    select h.space, h.id, h.version, h.distance, row_number() over (order by h.distance, h.id, h.version)::int
+    from unnest(hits) h
+    order by h.distance, h.id, h.version
+    limit pool;
 end
 $$;

@@ -1,6 +1,6 @@
 -- About how many rows a scope leaves. It decides only how the legs go about it: their answers are the same
--- either way. Readers and spaces are known by their shares; what else narrows a large set is counted, up to
--- the size from which the exact figure no longer matters.
+-- either way. Readers and spaces are known by their shares; by how much other filters narrow a large set is the
+-- planner's estimate, because counting would read the whole store for a filter that leaves little of it.
 create or replace function pgrecall.visible_rows(s pgrecall.scope) returns real
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -13,18 +13,20 @@ declare
         or s.until is not null or s.min_importance > 0 or s.min_confidence > 0;
     visible real;
 begin
-    if exists (select from pgrecall.shares) then
-        visible := total
-            * least(1, (
-                select sum(coalesce(h.share, least(1000 / total, 0.001)))
-                from unnest(s.principals) as p(principal)
-                left join pgrecall.shares h on h.subject = 'reader' and h.value = p.principal))
-            * case when s.space is null then 1 else coalesce(
-                (select h.share from pgrecall.shares h where h.subject = 'space' and h.value = s.space), 0.001) end;
-    end if;
-    if visible is null or (narrowed and visible > enough) then
+    if not exists (select from pgrecall.shares) then
         select count(*) into visible
         from (select from pgrecall.memories m where pgrecall.in_scope(m, s) limit enough + 1) as seen;
+        return visible;
+    end if;
+    visible := total
+        * least(1, (
+            select sum(coalesce(h.share, least(1000 / total, 0.001)))
+            from unnest(s.principals) as p(principal)
+            left join pgrecall.shares h on h.subject = 'reader' and h.value = p.principal))
+        * case when s.space is null then 1 else coalesce(
+            (select h.share from pgrecall.shares h where h.subject = 'space' and h.value = s.space), 0.001) end;
+    if narrowed and visible > enough then
+        visible := least(visible, pgrecall.estimated_rows(s));
     end if;
     return visible;
 end
