@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from datetime import timedelta
 from time import monotonic
 from typing import TypeAlias
@@ -12,10 +11,11 @@ from typing import TypeAlias
 import asyncpg
 import structlog
 
+from embedding.listening import listening, set_within, stop_if_cancelled
 from embedding.maker import Embedder, EmbedderUnavailable, EmbeddingError, Vectors
 from sql.errors import StoreError, translated
 from sql.loader import queries
-from sql.pool import Connection, Pool
+from sql.pool import Pool
 from sql.records import vector_text
 
 log = structlog.get_logger(__name__)
@@ -54,23 +54,24 @@ class Backfill:
     async def run(self) -> None:
         """Work until cancelled, through outages of the database and of the embedder."""
         pause = FIRST_PAUSE_SECONDS
+        wake = asyncio.Event()
         while True:
             try:
                 await self.use_model()
-                async with self._listening() as (wake, listener):
+                async with listening(self._pool, CHANNEL, lambda _: wake.set()) as listener:
                     while not listener.is_closed():
-                        _stop_if_cancelled()
+                        stop_if_cancelled()
                         wake.clear()
                         if await self.drain() or not self.backlog:
                             self.trouble = None
                         pause = FIRST_PAUSE_SECONDS
-                        await _set_within(wake, self._poll_seconds)
+                        await set_within(wake, self._poll_seconds)
             except (EmbeddingError, StoreError) as error:
                 self._report(error, pause)
             except Exception as error:
                 log.exception("back-fill failed")
                 self.trouble = type(error).__name__
-            _stop_if_cancelled()
+            stop_if_cancelled()
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
@@ -89,7 +90,7 @@ class Backfill:
         stored = 0
         while claimed := await self._claim():
             stored += await self._embed(claimed)
-            _stop_if_cancelled()
+            stop_if_cancelled()
             if monotonic() - self._counted_at > BACKLOG_SECONDS:
                 await self._count()
         await self._count()
@@ -137,40 +138,6 @@ class Backfill:
             self.backlog = await self._pool.fetchval(self._sql["backlog"])
         self._counted_at = monotonic()
 
-    @asynccontextmanager
-    async def _listening(self) -> AsyncIterator[tuple[asyncio.Event, Connection]]:
-        """Yield an event that each NOTIFY sets, and the connection that hears them."""
-        wake = asyncio.Event()
-
-        def on_notify(*_: object) -> None:
-            wake.set()
-
-        with translated():
-            listener = await self._pool.acquire()
-        try:
-            with translated():
-                await listener.add_listener(CHANNEL, on_notify)
-            yield wake, listener
-        finally:
-            if not listener.is_closed():
-                await listener.remove_listener(CHANNEL, on_notify)
-            await self._pool.release(listener)
-
     def _report(self, error: EmbeddingError | StoreError, pause: float) -> None:
         self.trouble = str(error)
         log.warning("back-fill waits", reason=self.trouble, seconds=pause)
-
-
-async def _set_within(event: asyncio.Event, seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            return await event.wait()
-    except TimeoutError:
-        return False
-
-
-def _stop_if_cancelled() -> None:
-    """Raise what asyncpg may have swallowed: before Python 3.12 asyncio.wait_for loses a cancel."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError

@@ -15,6 +15,7 @@ import uvloop
 
 from embedding import Embedder, EmbeddingError, QueryEmbeddings
 from embedding.backfill import Backfill
+from embedding.wanted import WantedQueries
 from pgrecall import __version__
 from pgrecall.database import require_ready
 from pgrecall.deployment import Deployment
@@ -101,6 +102,8 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
     parts.add("recall log", recalls.run())
     parts.add("maintenance", maintenance.run(pool))
     queries = QueryEmbeddings(embedder)
+    if embedder is not None:
+        parts.add("query embedding worker", WantedQueries(pool, queries).run())
     deployment = Deployment(
         settings=settings,
         state=state,

@@ -12,7 +12,7 @@ as $$
 #variable_conflict use_column
 declare
     s pgrecall.scope;
-    given record := pgrecall.parse_embedding(query_embedding);
+    given record;
     missing text;
     dated record;
     pool int := 100;
@@ -24,18 +24,23 @@ begin
     perform pgrecall.check_recall(query, k, skip, kinds, mode, rrf_k, weights, include, branch);
     rrf_k := coalesce(rrf_k, 5);
     s := (
-        pgrecall.principals(), ranked.space, ranked.kinds, ranked.entity, ranked.tags, since, until, as_of,
+        pgrecall.principals(), ranked.space, ranked.kinds, null, ranked.tags, since, until, as_of,
         coalesce(min_importance, 0), coalesce(min_confidence, 0),
         'superseded' = any (include), 'archived' = any (include), 0);
+    if ranked.entity is not null then
+        s.entities := array(select pgrecall.entity_name(n) from unnest(pgrecall.names_of(ranked.entity, s)) n);
+    end if;
     dated := pgrecall.narrow_to_dates(query, mode, s);
     s := dated.s;
     s.visible := pgrecall.visible_rows(s);
     if mode in ('hybrid', 'vector') and not dated.listed then
+        query_embedding := pgrecall.known_embedding(query, query_embedding);
         missing := pgrecall.why_no_vector(query_embedding);
         if missing is not null then
             perform pgrecall.say_degraded(missing);
         end if;
     end if;
+    given := pgrecall.parse_embedding(query_embedding);
     -- Doubling steps, so that the pages of one answer come from one pool.
     while pool < 2 * (k + skip) loop
         pool := pool * 2;

@@ -8,7 +8,8 @@ begin
         perform set_config('pgrecall.noticed_at', statement_timestamp()::text, true);
         raise notice 'recall() serves the lexical leg only: %', reason using hint = case reason
             when 'no query embedding' then
-                'Ask through the gateway, with the text as a literal or a bind parameter.'
+                'A column can''t be embedded on its way in, nor a text that comes past the gateway; '
+                'the same text has its embedding from the next call on.'
             else 'The vector leg serves again once this is mended.'
         end;
     end if;

@@ -17,3 +17,6 @@ where (q.space, q.id, q.version) = (claimed.space, claimed.id, claimed.version)
 
 -- name: backlog
 select count(*) from pgrecall.embedding_queue
+
+-- name: keep_query_embeddings
+select pgrecall.keep_query_embeddings($1, $2)

@@ -1,7 +1,15 @@
 """What the catalog says of our tables and functions: keys fit for Citus, nothing left open."""
 
 # Small tables that every node holds whole: their rows belong to no space.
-WHOLE = {"agents", "agent_tokens", "sql_logins", "embedding_models", "shares", "languages"}
+WHOLE = {
+    "agents",
+    "agent_tokens",
+    "sql_logins",
+    "embedding_models",
+    "query_embeddings",
+    "shares",
+    "languages",
+}
 BOOKKEEPING = {"migrations", "functions"}
 
 
