@@ -7,7 +7,7 @@ as $$
 select m.readers operator(pg_catalog.&&) s.principals
     and (s.space is null or m.space = s.space)
     and (s.kinds is null or m.kind = any (s.kinds))
-    and (s.entity is null or pg_catalog.lower(m.entity) = pg_catalog.lower(s.entity))
+    and (s.entities is null or pgrecall.entity_name(m.entity) = any (s.entities))
     and (s.tags is null or m.tags operator(pg_catalog.@>) s.tags)
     and (s.since is null or m.happened_at >= s.since)
     and (s.until is null or m.happened_at < s.until)

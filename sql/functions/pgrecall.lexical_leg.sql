@@ -9,7 +9,12 @@ as $$
 declare
     most_words constant int := 100;
     words pgrecall.query_word[] := array(
-        select w from pgrecall.query_words(query) w where w.holders > 0 order by w.holders, w.lexeme limit most_words);
+        select row(w.lexeme, w.term, w.holders, w.idf)::pgrecall.query_word
+        from (
+            select q.* from pgrecall.query_words(query) q where q.holders > 0
+            union all select e.* from pgrecall.entity_words(query, s) e where e.term is not null
+        ) as w
+        order by w.holders, w.lexeme limit most_words);
     scoring text := pgrecall.lexical_scoring(words);
     -- Words of tens of thousands of memories tell them hardly apart: of these the newest are scored.
     crowded constant boolean := words[1].holders * least(s.visible / greatest(pgrecall.memory_count(), 1), 1) > 20000;
@@ -17,7 +22,7 @@ declare
     bounded pgrecall.scope := s;
     hits pgrecall.lexical_hit[];
 begin
-    foreach selector in array pgrecall.candidate_queries(words, pgrecall.required_phrases(query), s.visible, pool) loop
+    foreach selector in array pgrecall.candidate_queries(words, pgrecall.required_phrases(query, s), s.visible, pool) loop
         if crowded then
             bounded.since := coalesce(pgrecall.since_newest(selector, s, 5000), s.since);
         end if;

@@ -5,11 +5,14 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    -- ts_rank divides by the number of a term's lexemes, of which a row holds one.
+    -- ts_rank divides by the number of a term's lexemes, of which a row holds one, and takes any of them for a
+    -- phrase's.
     return (
         select string_agg(format(
-            '%s * sqrt(ts_rank(''{0.33, 0.33, 0.66, 1.0}'', lexemes, %L::tsquery) * %s)',
-            power(w.idf, 1.25), w.term, (numnode(w.term) + 1) / 2), ' + ' order by w.lexeme)
+            case when w.term::text ~ '<' then '%1$s * sqrt(case when lexemes @@ %2$L::tsquery then %3$s else 0 end * %4$s)'
+                else '%1$s * sqrt(%3$s * %4$s)' end,
+            power(w.idf, 1.25), w.term, format('ts_rank(''{0.33, 0.33, 0.66, 1.0}'', lexemes, %L::tsquery)', w.term),
+            (numnode(w.term) + 1) / 2), ' + ' order by w.lexeme)
         from unnest(words) w);
 end
 $$;

@@ -30,6 +30,9 @@ begin
     if ranked.entity is not null then
         s.entities := array(select pgrecall.entity_name(n) from unnest(pgrecall.names_of(ranked.entity, s)) n);
     end if;
+    if ranked.entity is not null then
+        s.entities := array(select pgrecall.entity_name(n) from unnest(pgrecall.names_of(ranked.entity, s)) n);
+    end if;
     dated := pgrecall.narrow_to_dates(query, mode, s);
     s := dated.s;
     s.visible := pgrecall.visible_rows(s);

@@ -9,7 +9,7 @@ as $$
 declare
     enough constant int := 10000;
     total real := pgrecall.memory_count();
-    narrowed boolean := s.kinds is not null or s.entity is not null or s.tags is not null or s.since is not null
+    narrowed boolean := s.kinds is not null or s.entities is not null or s.tags is not null or s.since is not null
         or s.until is not null or s.min_importance > 0 or s.min_confidence > 0;
     visible real;
 begin

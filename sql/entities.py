@@ -1,0 +1,44 @@
+"""Other names of entities: a query that uses one finds what is remembered under any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from sql.acting import acting, read
+from sql.agents import Agent
+from sql.loader import queries
+from sql.pool import Pool
+
+_QUERIES: Final = queries("entities")
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """One other name of an entity, shared by the members of its space."""
+
+    space: str
+    entity: str
+    alias: str
+
+
+async def add_alias(
+    pool: Pool, agent: Agent, entity: str, alias: str, space: str | None = None
+) -> None:
+    """Give an entity another name in a space, the agent's own by default.
+
+    Raises InvalidInput for a blank or overlong name, Forbidden where the agent may not write.
+    """
+    async with acting(pool, agent) as connection:
+        await connection.execute(_QUERIES["alias"], entity, alias, space)
+
+
+async def remove_alias(pool: Pool, agent: Agent, alias: str, space: str | None = None) -> None:
+    """Take an alias away; raises NotFound when the space has none of that name."""
+    async with acting(pool, agent) as connection:
+        await connection.execute(_QUERIES["unalias"], alias, space)
+
+
+async def aliases(pool: Pool, agent: Agent) -> list[Alias]:
+    """Return the aliases of every space that the agent belongs to."""
+    return [Alias(**row) for row in await read(pool, agent, _QUERIES["aliases"])]
