@@ -19,6 +19,7 @@ from pgrecall.endpoints import Endpoints
 from pgrecall.errors import PgrecallError
 from pgrecall.settings import Settings
 from pgrecall.state_folder import StateFolder
+from pgrecall.store_checks import check_store
 
 _LITTLE_ROOM_BYTES = 1024**3
 _NO_ROOM_BYTES = 128 * 1024**2
@@ -41,22 +42,26 @@ async def examine(settings: Settings) -> list[Check]:
 
 async def _database_checks(settings: Settings, state: StateFolder, *, running: bool) -> list[Check]:
     if settings.database_dsn:
-        return await check_database(settings.database_dsn)
+        return await _checks_of(settings.database_dsn)
     programs = _programs_check()
     if programs.outcome == "failed" or not (state.postgres_folder / "PG_VERSION").exists():
         return [programs]
     postgres = EmbeddedPostgres(state)
     if running:
-        return [programs, *await check_database(postgres.app_dsn)]
+        return [programs, *await _checks_of(postgres.app_dsn)]
     try:
         with state.claim():
             await postgres.start()
             try:
-                return [programs, *await check_database(postgres.app_dsn)]
+                return [programs, *await _checks_of(postgres.app_dsn)]
             finally:
                 await postgres.stop()
     except PgrecallError as error:
         return [programs, Check("failed", error.message, error.hint)]
+
+
+async def _checks_of(dsn: str) -> list[Check]:
+    return [*await check_database(dsn), *await check_store(dsn)]
 
 
 def _programs_check() -> Check:
