@@ -6,11 +6,10 @@ language plpgsql stable rows 100
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    exact_limit constant real := 10000;
     size int := (select e.dimension from pgrecall.embedding_models e where e.model = with_model);
     hits pgrecall.vector_hit[];
 begin
-    if s.visible > exact_limit then
+    if pgrecall.index_pays(s.visible, pool) then
         hits := array(select h from pgrecall.nearest_indexed(with_model, size, vector, s, pool) h);
         if cardinality(hits) >= pool and (s.as_of is not null or s.superseded) then
             hits := hits || array(select h from pgrecall.nearest_exact(with_model, size, vector, s, pool, true) h);

@@ -16,7 +16,7 @@ begin
     if not exists (select from pgrecall.shares) then
         select count(*) into visible
         from (select from pgrecall.memories m where pgrecall.in_scope(m, s) limit enough + 1) as seen;
-        return visible;
+        return case when visible > enough then greatest(visible, total) else visible end;
     end if;
     visible := total
         * least(1, (
