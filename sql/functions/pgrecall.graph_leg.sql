@@ -15,9 +15,10 @@ begin
     for hop in 1 .. hops loop
         -- A hit's rank is its seed's until all are known; no seed is reached from itself.
         frontier := array(
-            select row(found.space, found.id, found.version, hop, found.rank)::pgrecall.graph_hit
+            select row(m.space, m.id, m.version, hop, linked.rank)::pgrecall.graph_hit
             from (
-                select distinct on (m.space, m.id, m.version) m.space, m.id, m.version, f.rank
+                -- Each id once, before its versions are fetched.
+                select distinct on (f.space, other.id) f.space, other.id, f.rank
                 from unnest(frontier) as f
                 join unnest(seeds) as seed on seed.rank = f.rank
                 cross join lateral (
@@ -26,14 +27,13 @@ begin
                     union all
                     (select l.source from pgrecall.links l
                     where l.space = f.space and l.target = f.id order by l.source limit width)
-                ) as linked
-                join pgrecall.memories m on m.space = f.space and m.id = linked.id
-                where m.id <> seed.id and pgrecall.in_scope(m, s)
-                    and not exists (
-                        select from unnest(reached) as r where r.space = m.space and r.id = m.id and r.version = m.version)
-                order by m.space, m.id, m.version, f.rank
-            ) as found
-            order by found.rank, found.id, found.version
+                ) as other
+                where other.id <> seed.id and other.id not in (select r.id from unnest(reached) as r)
+                order by f.space, other.id, f.rank
+            ) as linked
+            join pgrecall.memories m on m.space = linked.space and m.id = linked.id
+            where pgrecall.in_scope(m, s)
+            order by linked.rank, m.id, m.version
             limit pool);
         exit when cardinality(frontier) = 0;
         reached := reached || frontier;
