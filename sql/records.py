@@ -236,6 +236,7 @@ class Memory(BaseModel):
     expires_at: datetime | None
     metadata: dict[str, Any]
     created_at: datetime
+    session: UUID | None = None
 
 
 class Remembered(Memory):

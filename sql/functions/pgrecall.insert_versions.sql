@@ -15,10 +15,11 @@ begin
     insert into pgrecall.memories (
         space, id, version, agent, kind, visibility, readers, title, content, entity, tags,
         importance, confidence, pinned, key, thread, source, metadata, language,
-        event_at, valid_from, valid_until, expires_at, created_at, identity_hash, salt)
+        event_at, valid_from, valid_until, expires_at, created_at, identity_hash, salt, session)
     select f.space, f.id, f.version, f.agent, f.kind, f.visibility, f.readers, f.title, f.content, f.entity, f.tags,
         f.importance, f.confidence, f.pinned, f.key, f.thread, f.source, f.metadata, f.language,
-        f.event_at, f.valid_from, f.valid_until, f.expires_at, f.created_at, f.identity_hash, f.salt
+        f.event_at, f.valid_from, f.valid_until, f.expires_at, f.created_at, f.identity_hash, f.salt,
+        f.session
     from unnest(fresh) f
     on conflict do nothing
     returning *;

@@ -10,6 +10,7 @@ begin
     -- A clock that jumped back must not let a version end before it began.
     next.created_at := greatest(clock_timestamp(), head.created_at);
     next.superseded_at := null;
+    next.session := pgrecall.open_session(who);
     -- Shares of single memories stay; the readers that follow from visibility are worked out anew.
     next.readers := pgrecall.readers_of(next.agent, next.space, next.visibility)
         || array(select r from unnest(head.readers) r where r like 'share:%');

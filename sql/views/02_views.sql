@@ -3,7 +3,7 @@
 create or replace view memory.memories with (security_invoker = true) as
 select m.id, m.version, m.space, m.agent, m.kind, m.visibility, m.title, m.content, m.entity, m.tags,
     m.importance, m.confidence, m.pinned, m.key, m.thread, m.source, m.metadata,
-    m.event_at, m.valid_from, m.valid_until, m.expires_at, m.created_at
+    m.event_at, m.valid_from, m.valid_until, m.expires_at, m.created_at, m.session
 from pgrecall.memories m
 where m.superseded_at is null and m.archived_at is null and (m.expires_at is null or m.expires_at > now());
 grant select, insert, delete on memory.memories to pgrecall_agent;
