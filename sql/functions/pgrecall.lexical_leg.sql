@@ -23,6 +23,7 @@ declare
     hits pgrecall.lexical_hit[];
 begin
     foreach selector in array pgrecall.candidate_queries(words, pgrecall.required_phrases(query, s), s.visible, pool) loop
+        exit when coalesce(cardinality(hits), 0) > 0 and pgrecall.late('the commoner words');
         if crowded then
             bounded.since := coalesce(pgrecall.since_newest(selector, s, 5000), s.since);
         end if;

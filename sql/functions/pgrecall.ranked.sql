@@ -21,15 +21,13 @@ declare
     -- What lacks the quoted phrases comes after all that holds them, however near it is.
     unquoted real := case when mode = 'hybrid' and pgrecall.required_phrases(query) is not null then 0.0001 else 1 end;
 begin
+    perform pgrecall.begin_recall();
     perform pgrecall.check_recall(query, k, skip, kinds, mode, rrf_k, weights, include, branch);
     rrf_k := coalesce(rrf_k, 5);
     s := (
         pgrecall.principals(), ranked.space, ranked.kinds, null, ranked.tags, since, until, as_of,
         coalesce(min_importance, 0), coalesce(min_confidence, 0),
         'superseded' = any (include), 'archived' = any (include), 0);
-    if ranked.entity is not null then
-        s.entities := array(select pgrecall.entity_name(n) from unnest(pgrecall.names_of(ranked.entity, s)) n);
-    end if;
     if ranked.entity is not null then
         s.entities := array(select pgrecall.entity_name(n) from unnest(pgrecall.names_of(ranked.entity, s)) n);
     end if;
@@ -60,6 +58,8 @@ begin
             / nullif(max(h.distance) over () - min(h.distance) over (), 0) as closeness
         from pgrecall.vector_leg(given.model, given.vector, s, pool) h
         where mode in ('hybrid', 'vector') and missing is null and not dated.listed
+            -- The lexical leg is over when the clock is looked at; where it found nothing, the clock does not count.
+            and (mode = 'vector' or not exists (select from lexical) or not pgrecall.late('the vector leg'))
     ), found as materialized (
         select space, id, version, l.rank as lexical_rank, v.rank as vector_rank, v.distance,
             pgrecall.fused_score(l.rank, l.closeness, v.rank, coalesce(v.closeness, 1)::real, rrf_k, weights) as score
@@ -69,7 +69,7 @@ begin
         from pgrecall.graph_leg(array(
             select row(f.space, f.id, f.version, 0, row_number() over (order by f.score desc, f.id, f.version))::pgrecall.graph_hit
             from found f order by f.score desc, f.id, f.version limit 10), 2, 100, s, pool) g
-        where graph_weight > 0
+        where graph_weight > 0 and (not exists (select from found) or not pgrecall.late('the graph leg'))
     ), recent as materialized (
         select space, id, version, row_number() over (order by m.happened_at desc, id, version)::int as rank
         from (select space, id, version from found union select space, id, version from graph) as candidate
@@ -93,7 +93,8 @@ begin
         from weighed w
     )
     select row_number() over (order by final desc, id, version)::int, space, id, version, lexical_rank, vector_rank,
-        recency_rank, graph_rank, hops, distance, score, factors, final, nullif(concat_ws('; ', missing, dated.unmet), '')
+        recency_rank, graph_rank, hops, distance, score, factors, final,
+        nullif(concat_ws('; ', missing, dated.unmet, pgrecall.left_out()), '')
     from scored
     order by final desc, id, version
     limit k offset skip;

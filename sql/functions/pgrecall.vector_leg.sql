@@ -11,11 +11,13 @@ declare
 begin
     if pgrecall.index_pays(s.visible, pool) then
         hits := array(select h from pgrecall.nearest_indexed(with_model, size, vector, s, pool) h);
-        if cardinality(hits) >= pool and (s.as_of is not null or s.superseded) then
+        if cardinality(hits) >= pool and (s.as_of is not null or s.superseded)
+            and not pgrecall.late('the past versions'' vectors')
+        then
             hits := hits || array(select h from pgrecall.nearest_exact(with_model, size, vector, s, pool, true) h);
         end if;
     end if;
-    if coalesce(cardinality(hits), 0) < pool then
+    if coalesce(cardinality(hits), 0) = 0 or (cardinality(hits) < pool and not pgrecall.late('the exact search')) then
         hits := array(select h from pgrecall.nearest_exact(with_model, size, vector, s, pool, false) h);
     end if;
     return query
