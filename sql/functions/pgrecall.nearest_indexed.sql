@@ -8,7 +8,7 @@ create or replace function pgrecall.nearest_indexed(
 language plpgsql stable rows 100
 set search_path = pg_catalog, pg_temp
 set hnsw.iterative_scan = 'relaxed_order'
-set hnsw.ef_search = '130'
+set hnsw.ef_search = '200'
 as $$
 begin
     return query execute format(
