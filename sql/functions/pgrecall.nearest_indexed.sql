@@ -11,6 +11,10 @@ set hnsw.iterative_scan = 'relaxed_order'
 set hnsw.ef_search = '200'
 as $$
 begin
+    -- A small graph is searched as well with less; the function's own setting comes back at its end.
+    if pgrecall.memory_count() < 300000 then
+        perform set_config('hnsw.ef_search', '120', true);
+    end if;
     return query execute format(
         'select near.space, near.id, near.version, near.distance::real,
             row_number() over (order by near.distance, near.id, near.version)::int

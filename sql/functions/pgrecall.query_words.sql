@@ -4,7 +4,6 @@ create or replace function pgrecall.query_words(query text)
 returns setof pgrecall.query_word
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
 as $$
 declare
     total real := pgrecall.memory_count();
