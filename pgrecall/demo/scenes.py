@@ -47,7 +47,7 @@ SELECT space, count(*), count(DISTINCT agent) AS agents, max(event_at)::date AS 
 FROM memories GROUP BY space ORDER BY space;"""
 
 _NEWEST = """SELECT agent, title, created_at::time(0) AS at
-         FROM memories ORDER BY created_at DESC LIMIT 1;"""
+FROM memories ORDER BY created_at DESC LIMIT 1;"""
 
 _SPACE_OPTIONS = " ".join(f"--space {space}" for space in SPACES)
 
