@@ -10,7 +10,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp_server.callers import CurrentCaller, ResolveCaller
 from mcp_server.prompts import add_prompts
 from mcp_server.resources import add_resources
-from mcp_server.tools import GROUPS, core_tools
+from mcp_server.tools import GROUPS, tools_of
 
 _INSTRUCTIONS: Final = """\
 A lasting memory, shared with the other agents of this deployment. Recall before you ask the user or
@@ -30,7 +30,7 @@ def create_server(
     `run_stdio` makes the server itself.
     """
     current = CurrentCaller(caller)
-    tools = core_tools(current, groups)
+    tools = tools_of(current, groups)
     instructions = (
         _INSTRUCTIONS
         if tools

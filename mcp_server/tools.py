@@ -11,11 +11,21 @@ from mcp_types import ToolAnnotations
 
 from mcp_server.callers import Caller, CurrentCaller
 from mcp_server.model_tool import model_tool
+from sql.entities import add_alias
 from sql.listing import ListQuery, MemoryPage
 from sql.listing import list_memories as page_of_memories
-from sql.records import Input, Memory, NewMemory, RecallAnswer, RecallQuery, Remembered
+from sql.records import (
+    Alias,
+    Input,
+    Memory,
+    NewAlias,
+    NewMemory,
+    RecallAnswer,
+    RecallQuery,
+    Remembered,
+)
 
-GROUPS: Final = frozenset({"core"})
+GROUPS: Final = frozenset({"core", "self"})
 
 
 class MemoryId(Input):
@@ -68,10 +78,33 @@ async def list_memories(caller: Caller, query: ListQuery) -> MemoryPage:
     return await page_of_memories(caller.pool, caller.agent, query)
 
 
-def core_tools(caller: CurrentCaller, groups: Collection[str]) -> list[Tool]:
+async def alias(caller: Caller, new: NewAlias) -> Alias:
+    """Tell that two names mean the same thing, such as "k8s" and "Kubernetes".
+
+    From then on a question that uses either name finds what is remembered under both, for every
+    member of the space. Use it when people call a system, a customer or a person by several names.
+    """
+    return await add_alias(caller.pool, caller.agent, new.entity, new.alias, new.space)
+
+
+def tools_of(caller: CurrentCaller, groups: Collection[str]) -> list[Tool]:
     """Return the tools of the groups asked for."""
-    if "core" not in groups:
-        return []
+    made = {"core": _core_tools, "self": _self_tools}
+    return [tool for group, make in made.items() if group in groups for tool in make(caller)]
+
+
+def _self_tools(caller: CurrentCaller) -> list[Tool]:
+    hints = ToolAnnotations(
+        title="Alias",
+        read_only_hint=False,
+        destructive_hint=False,
+        idempotent_hint=True,
+        open_world_hint=False,
+    )
+    return [model_tool(caller, alias, NewAlias, Alias, hints)]
+
+
+def _core_tools(caller: CurrentCaller) -> list[Tool]:
     reads = {"read_only_hint": True, "open_world_hint": False}
     return [
         model_tool(

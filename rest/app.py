@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from rest import docs, errors, health, memories, recall
+from rest import aliases, docs, errors, health, memories, recall
 from rest.dependencies import Authenticate, Services
 from rest.envelope import Envelope
 from rest.guards import LOOPBACK_HOSTS, BodyLimit, HostGuard, RateLimit
@@ -76,7 +76,7 @@ def create_app(
         embedder=embedder,
         metrics=metrics,
     )
-    for subject in (memories, recall, health, docs):
+    for subject in (memories, recall, aliases, health, docs):
         app.include_router(subject.router)
     for path, endpoint in mounted.items():
         app.router.routes.append(Route(path, endpoint, include_in_schema=False))

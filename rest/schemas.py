@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from sql.records import Input, NewMemory, Remembered
+from sql.records import Alias, Input, NewMemory, Remembered
 
 MAX_BATCH = 1_000
 
@@ -22,6 +22,12 @@ class RememberedMemories(BaseModel):
     """The memories that a batch left, in the order in which they were sent."""
 
     memories: list[Remembered]
+
+
+class Aliases(BaseModel):
+    """Other names of entities, by space, entity and alias."""
+
+    aliases: list[Alias]
 
 
 class Health(BaseModel):

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from sql.acting import acting, read
 from sql.agents import Agent
 from sql.loader import queries
 from sql.pool import Pool
+from sql.records import Alias
 
 _QUERIES: Final = queries("entities")
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
-    """One other name of an entity, shared by the members of its space."""
-
-    space: str
-    entity: str
-    alias: str
-
-
 async def add_alias(
     pool: Pool, agent: Agent, entity: str, alias: str, space: str | None = None
-) -> None:
+) -> Alias:
     """Give an entity another name in a space, the agent's own by default.
 
     Raises InvalidInput for a blank or overlong name, Forbidden where the agent may not write.
     """
     async with acting(pool, agent) as connection:
         await connection.execute(_QUERIES["alias"], entity, alias, space)
+        row = await connection.fetchrow(_QUERIES["alias_named"], space or f"~{agent.name}", alias)
+    assert row is not None
+    return Alias(**row)
 
 
 async def remove_alias(pool: Pool, agent: Agent, alias: str, space: str | None = None) -> None:

@@ -211,6 +211,25 @@ class RecallQuery(Input):
     """How many of the best to leave out, for the next page."""
 
 
+class NewAlias(Input):
+    """Another name of an entity, for all members of a space."""
+
+    entity: Name
+    """The name that memories have the entity under, or any of its names."""
+    alias: Name
+    """The other name. A query that uses either finds what is remembered under both."""
+    space: Name | None = None
+    """Where it holds. Left out: in the agent's own space."""
+
+
+class Alias(BaseModel):
+    """One other name of an entity, shared by the members of its space."""
+
+    space: str
+    entity: str
+    alias: str
+
+
 class Memory(BaseModel):
     """One version of a memory as its reader sees it."""
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sql.entities import Alias, add_alias, aliases, remove_alias
+from sql.entities import add_alias, aliases, remove_alias
 from sql.errors import Forbidden, InvalidInput, NotFound
-from sql.records import RecallQuery
+from sql.records import Alias, RecallQuery
 from tests.store.conftest import contents
 
 
@@ -46,7 +46,7 @@ async def test_aliases_are_the_members_own(pool, ada, store, remember, add_agent
 
     assert len((await store.recall(member, query)).results) == 1
     assert (await store.recall(stranger, query)).results == []
-    assert await aliases(pool, member) == [Alias("infra", "Kubernetes", "k8s")]
+    assert await aliases(pool, member) == [Alias(space="infra", entity="Kubernetes", alias="k8s")]
     assert await aliases(pool, stranger) == []
     with pytest.raises(Forbidden):
         await add_alias(pool, stranger, "Kubernetes", "k8", "infra")
