@@ -69,13 +69,19 @@ async def add_agent(
     """Make an agent with a token, a space of its own and, if asked, a Postgres login role.
 
     Raises InvalidInput for a name that can't be an agent's, Conflict when the name is taken by an
-    agent or by a role that is not ours.
+    agent or by a role that is not ours, or when a removed agent of that name left memories.
     """
     agent = _checked(name)
     with translated():
         async with pool.acquire() as connection, connection.transaction():
             if await connection.fetchrow(_QUERIES["find_agent"], agent):
                 raise Conflict(f'agent "{agent}" exists already', sqlstate="42710")
+            if await connection.fetchval(_QUERIES["has_memories"], agent):
+                raise Conflict(
+                    f'an agent "{agent}" was removed, and a new one would read its memories',
+                    sqlstate="42710",
+                    hint="Choose another name, or erase those memories first.",
+                )
             await connection.execute(_QUERIES["add_agent"], agent, admin, reader)
             await connection.execute(_QUERIES["add_member"], f"~{agent}", agent, "admin")
             for space in spaces:

@@ -19,6 +19,9 @@ where t.token_hash = $1 and (t.expires_at is null or t.expires_at > now())
 -- name: find_agent
 select agent, admin, reader from pgrecall.agents where agent = $1
 
+-- name: has_memories
+select exists (select from pgrecall.memories m where m.readers && array['agent:' || $1::text])
+
 -- name: list_agents
 select a.agent, a.admin, a.reader, a.created_at, l.agent is not null as sql_login,
     (select max(t.last_used_at) from pgrecall.agent_tokens t where t.agent = a.agent) as last_used_at,
