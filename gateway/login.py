@@ -61,9 +61,7 @@ class Logins:
             login = None
         except StoreError as error:
             raise CannotConnect("the database can't be reached") from error
-        if login is not None and (
-            login.valid_until is None or login.valid_until > datetime.now(UTC)
-        ):
+        if login is not None and not _expired(login):
             verifier = Verifier.parse(login.secret)
             if verifier is not None:
                 return verifier

@@ -101,5 +101,3 @@ def translated() -> Iterator[None]:
         raise Unavailable(
             "the database can't be reached", sqlstate="08006", detail=str(error)
         ) from error
-    except asyncpg.DataError as error:  # a value that the driver could not encode
-        raise InvalidInput(str(error), sqlstate="22000") from error
