@@ -29,10 +29,9 @@ from pgrecall.sockets import listen
 from pgrecall.start_text import say_running
 from pgrecall.state_folder import StateFolder
 from pgrecall.supervision import keep_running
-from sql import maintenance
+from sql import maintenance, recall_log
 from sql.migrate import migrate
 from sql.pool import Pool, create_pool
-from sql.recall_log import RecallLog
 from sql.store import MemoryStore
 
 log = structlog.get_logger(__name__)
@@ -98,8 +97,7 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
         parts.add("embedded Postgres", keep_running(postgres))
     if embedder is not None:
         parts.add("back-fill worker", Backfill(pool, embedder).run())
-    recalls = RecallLog(pool)
-    parts.add("recall log", recalls.run())
+    parts.add("recall log", recall_log.run(pool))
     parts.add("maintenance", maintenance.run(pool))
     queries = QueryEmbeddings(embedder)
     if embedder is not None:
@@ -110,7 +108,7 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
         dsn=dsn,
         pool=pool,
         queries=queries,
-        store=MemoryStore(pool, queries, recalls),
+        store=MemoryStore(pool, queries),
         model=embedder.model if embedder else None,
         settled=asyncio.Event(),
     )

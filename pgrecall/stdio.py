@@ -18,6 +18,7 @@ from pgrecall.first_agent import ensure_first_agent
 from pgrecall.settings import Settings
 from pgrecall.shared_postgres import shared_postgres
 from pgrecall.state_folder import StateFolder
+from sql import recall_log
 from sql.agents import find_agent
 from sql.migrate import migrate
 from sql.pool import create_pool
@@ -57,16 +58,18 @@ async def _caller(
     embedder = configured_embedder(settings)
     async with _database(settings, state) as dsn:
         pool = await create_pool(dsn, min_size=1, max_size=5)
-        backfill = Backfill(pool, embedder) if embedder else None
-        embedding = asyncio.create_task(backfill.run()) if backfill else None
+        behind = [recall_log.run(pool)]
+        if embedder is not None:
+            behind.append(Backfill(pool, embedder).run())
+        working = [asyncio.create_task(work) for work in behind]
         try:
             first = await ensure_first_agent(pool, state)
             store = MemoryStore(pool, QueryEmbeddings(embedder))
             yield Caller(store, pool, await find_agent(pool, agent or first))
         finally:
-            if embedding is not None:
-                embedding.cancel()
-                await asyncio.gather(embedding, return_exceptions=True)
+            for task in working:
+                task.cancel()
+            await asyncio.gather(*working, return_exceptions=True)
             await pool.close()
             if embedder is not None:
                 await embedder.close()

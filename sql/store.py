@@ -14,7 +14,6 @@ from sql.agents import Agent
 from sql.errors import NotFound, Unavailable, translated
 from sql.loader import queries
 from sql.pool import Pool
-from sql.recall_log import RecallLog
 from sql.records import (
     EmbedQuery,
     LegHits,
@@ -39,10 +38,9 @@ class MemoryStore:
     Every method raises the errors of `sql.errors`.
     """
 
-    def __init__(self, pool: Pool, embed_query: EmbedQuery, log: RecallLog | None = None) -> None:
+    def __init__(self, pool: Pool, embed_query: EmbedQuery) -> None:
         self._pool = pool
         self._embed_query = embed_query
-        self._log = log
 
     async def remember(self, agent: Agent, memory: NewMemory) -> Remembered:
         """Store one memory, or refine the one that its key names."""
@@ -69,10 +67,7 @@ class MemoryStore:
             degraded = rows[0]["degraded"] if rows else None
         else:  # rows would have said it
             degraded = await self._why_no_vector(embedding)
-        answer = _answer(rows, degraded, (time.perf_counter() - started) * 1000)
-        if self._log is not None:
-            self._log.add(agent, query, answer)
-        return answer
+        return _answer(rows, degraded, (time.perf_counter() - started) * 1000)
 
     async def get(self, agent: Agent, memory_id: UUID) -> Memory:
         """Return the head of a memory that the agent may read; raises NotFound otherwise."""

@@ -13,14 +13,20 @@ set search_path = pg_catalog, pg_temp
 set standard_conforming_strings = on
 as $$
 #variable_conflict use_column
+declare
+    hits pgrecall.ranked_hit[];
 begin
+    hits := array(
+        select r from pgrecall.ranked(
+            query, k, recall.space, recall.kinds, recall.entity, recall.tags, since, until, as_of,
+            recall.min_importance, recall.min_confidence, mode, rrf_k, weights, include, skip, branch,
+            query_embedding) r);
+    perform pgrecall.spool_recall(query, recall.space, mode, hits, nullif(current_setting('pgrecall.degraded'), ''));
     return query
     select r.rank, r.score, m.id, m.version, m.space, m.agent, m.kind, m.title, m.content, m.entity, m.tags,
         m.importance, m.confidence, m.pinned, m.event_at, m.created_at,
         r.lexical_rank, r.vector_rank, r.graph_hops, r.distance, r.degraded
-    from pgrecall.ranked(
-        query, k, recall.space, recall.kinds, recall.entity, recall.tags, since, until, as_of, recall.min_importance,
-        recall.min_confidence, mode, rrf_k, weights, include, skip, branch, query_embedding) r
+    from unnest(hits) r
     join pgrecall.memories m using (space, id, version)
     order by r.rank;
 end

@@ -98,5 +98,7 @@ begin
     from scored
     order by final desc, id, version
     limit k offset skip;
+    -- An answer without rows has it too.
+    perform set_config('pgrecall.degraded', concat_ws('; ', missing, dated.unmet, pgrecall.left_out()), true);
 end
 $$;

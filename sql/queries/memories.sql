@@ -16,8 +16,8 @@ select pgrecall.why_no_vector($1)
 -- name: get
 select * from memory.memories where id = $1
 
--- name: log_recalls
-select pgrecall.log_recalls($1)
+-- name: collect_recalls
+select pgrecall.collect_recalls()
 
 -- name: maintain
 select * from pgrecall.maintain()

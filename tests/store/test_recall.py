@@ -294,17 +294,3 @@ async def test_weights_and_rrf_k_shift_the_order(remember, recall, embed):
     assert lexical_only.results[0].content == "alpha alpha alpha"
     flat = await recall("alpha", rrf_k=10_000)
     assert flat.results[0].score < (await recall("alpha")).results[0].score
-
-
-async def test_what_was_recalled_is_written_down_behind(pool, ada, remember, embedder):
-    from sql.recall_log import RecallLog
-
-    await remember("The bastion listens on 49222")
-    log = RecallLog(pool)
-    store = MemoryStore(pool, QueryEmbeddings(embedder), log)
-    await asyncio.gather(*(store.recall(ada, RecallQuery(query="bastion")) for _ in range(3)))
-    await log.flush()
-
-    rows = await pool.fetch("select agent, query, mode, results, degraded from pgrecall.recall_log")
-    assert [tuple(row)[:4] for row in rows] == [("ada", "bastion", "hybrid", 1)] * 3
-    assert await pool.fetchval("select uses from pgrecall.usage") == 3

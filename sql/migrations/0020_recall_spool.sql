@@ -1,0 +1,19 @@
+-- Every recall, by whatever road, leaves a line here; a pass behind moves the lines into pgrecall.recall_log.
+-- Unlogged, so that a recall that wrote nothing else commits without waiting for the disk: a crash loses the
+-- lines of its last second. Without a key, so that a line is one row appended. Local to each node on Citus.
+create unlogged table pgrecall.recall_spool (
+    at timestamptz not null,
+    space text not null,
+    agent text not null,
+    query text not null,
+    mode text not null,
+    ids uuid[] not null,
+    lexical_hits int not null,
+    vector_hits int not null,
+    took_ms real not null,
+    degraded text
+);
+alter table pgrecall.recall_spool enable row level security;
+
+-- Recalls were handed over by the fronts, and are now fetched from the spool.
+drop function if exists pgrecall.log_recalls(jsonb);
