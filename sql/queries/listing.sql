@@ -3,7 +3,7 @@ select * from memory.memories
 where id < $1
     and ($2::text is null or space = $2)
     and ($3::text[] is null or kind = any ($3))
-    and ($4::text is null or lower(entity) = lower($4))
+    and ($4::text is null or id in (select memory.about($4, $2)))
     and ($5::text[] is null or tags @> $5)
     and ($6::text is null or agent = $6)
     and ($7::text is null or thread = $7)
