@@ -9,6 +9,7 @@ begin
     where m.space = head.space and m.id = head.id;
     delete from pgrecall.embeddings e where e.space = head.space and e.id = head.id;
     delete from pgrecall.embedding_queue q where q.space = head.space and q.id = head.id;
+    delete from pgrecall.memory_shares s where s.space = head.space and s.id = head.id;
     delete from pgrecall.links l where l.space = head.space and head.id in (l.source, l.target);
     perform pgrecall.mix_neighbours(head);
     perform pgrecall.append_event(head.space, who, 'delete', head.id, head.version, '{}', null);

@@ -11,6 +11,7 @@ begin
     delete from pgrecall.embeddings e where e.space = head.space and e.id = head.id;
     get diagnostics vectors = row_count;
     delete from pgrecall.embedding_queue q where q.space = head.space and q.id = head.id;
+    delete from pgrecall.memory_shares s where s.space = head.space and s.id = head.id;
     delete from pgrecall.links l where l.space = head.space and head.id in (l.source, l.target);
     get diagnostics links = row_count;
     delete from pgrecall.usage u where u.space = head.space and u.id = head.id;

@@ -1,4 +1,5 @@
--- Put the store in order: archive what has expired, drop old lines of the recall log, and copy fresh shares.
+-- Put the store in order: archive what has expired, drop old lines of the recall log, take readers off that nobody
+-- has any more, and copy fresh shares.
 -- Whoever comes while another does it leaves at once, with null.
 create or replace function pgrecall.maintain(keep_recall_log interval default '30 days')
 returns table (expired bigint, recall_log_dropped bigint, shares int)
@@ -20,6 +21,7 @@ begin
     select count(*) into expired from told;
     delete from pgrecall.recall_log r where r.at < now() - keep_recall_log;
     get diagnostics recall_log_dropped = row_count;
+    perform pgrecall.sweep_tokens();
     shares := pgrecall.refresh_shares();
     return next;
 end

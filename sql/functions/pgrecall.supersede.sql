@@ -11,9 +11,10 @@ begin
     next.created_at := greatest(clock_timestamp(), head.created_at);
     next.superseded_at := null;
     next.session := pgrecall.open_session(who);
-    -- Shares of single memories stay; the readers that follow from visibility are worked out anew.
-    next.readers := pgrecall.readers_of(next.agent, next.space, next.visibility)
-        || array(select r from unnest(head.readers) r where r like 'share:%');
+    if next.visibility <> head.visibility and not pgrecall.may_show(head, who) then
+        raise exception 'agent "%" may not change who sees memory %', who, head.id using errcode = '42501';
+    end if;
+    next.readers := pgrecall.readers_after(head, next, who);
     next.identity_hash := pgrecall.identity_of(next.content, next.key, next.entity, next.thread, next.event_at);
     next.salt := uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
     update pgrecall.memories m
@@ -27,6 +28,7 @@ begin
         raise exception 'memory % would repeat another in the same words', head.id
             using errcode = '23505', hint = 'Forget one of the two first.';
     end if;
+    perform pgrecall.follow_head(head, next);
     perform pgrecall.append_event(
         head.space, who, 'revise', head.id, next.version, '{}', pgrecall.commitment(next));
     perform pgrecall.embed_version(next, embedding);

@@ -13,6 +13,8 @@ declare
 begin
     perform pgrecall.check_draft(draft);
     perform pgrecall.enter_space(target, who);
+    -- A delegation that is being made waits for what is being written, and this for it.
+    perform from pgrecall.agents a where a.agent = who for key share;
     -- Two rounds at most meet one concurrent writer; each later one means yet another was first.
     loop
         if draft.key is not null then

@@ -14,6 +14,8 @@ begin
     perform pgrecall.check_draft(d) from unnest(drafts) d;
     perform pgrecall.enter_space(t.space, who)
     from (select distinct coalesce(d.space, '~' || who) as space from unnest(drafts) d order by 1) as t;
+    -- A delegation that is being made waits for what is being written, and this for it.
+    perform from pgrecall.agents a where a.agent = who for key share;
     fresh := array(
         select pgrecall.drafted(
             row(d.*)::pgrecall.draft, who, coalesce(d.space, '~' || who),

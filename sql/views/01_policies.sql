@@ -29,11 +29,26 @@ create policy readable on pgrecall.spaces for select to pgrecall_agent, pgrecall
     using ((select pgrecall.is_admin()) or space = any ((select pgrecall.member_spaces('reader'))::text[]));
 grant select on pgrecall.spaces to pgrecall_agent, pgrecall_reader;
 
--- agents: oneself; the deployment's admin sees all.
+drop policy if exists readable on pgrecall.members;
+create policy readable on pgrecall.members for select to pgrecall_agent, pgrecall_reader
+    using ((select pgrecall.is_admin()) or space = any ((select pgrecall.member_spaces('reader'))::text[]));
+grant select on pgrecall.members to pgrecall_agent, pgrecall_reader;
+
+-- agents: oneself; the deployment's admin sees all. So with what may be known of tokens and logins: no hash, no secret.
 drop policy if exists readable on pgrecall.agents;
 create policy readable on pgrecall.agents for select to pgrecall_agent, pgrecall_reader
     using (agent = (select memory.current_agent()) or (select pgrecall.is_admin()));
 grant select on pgrecall.agents to pgrecall_agent, pgrecall_reader;
+
+drop policy if exists readable on pgrecall.agent_tokens;
+create policy readable on pgrecall.agent_tokens for select to pgrecall_agent, pgrecall_reader
+    using (agent = (select memory.current_agent()) or (select pgrecall.is_admin()));
+grant select (agent, prefix, created_at, expires_at, last_used_at) on pgrecall.agent_tokens
+    to pgrecall_agent, pgrecall_reader;
+drop policy if exists readable on pgrecall.sql_logins;
+create policy readable on pgrecall.sql_logins for select to pgrecall_agent, pgrecall_reader
+    using (agent = (select memory.current_agent()) or (select pgrecall.is_admin()));
+grant select (agent) on pgrecall.sql_logins to pgrecall_agent, pgrecall_reader;
 
 -- events: one's own, and all of a space for its admins.
 drop policy if exists readable on pgrecall.events;

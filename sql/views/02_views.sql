@@ -28,9 +28,16 @@ from pgrecall.recall_log r;
 grant select on memory.recall_log to pgrecall_agent, pgrecall_reader;
 
 create or replace view memory.agents with (security_invoker = true) as
-select a.agent, a.admin, a.reader, a.created_at from pgrecall.agents a;
+select a.agent, a.admin, a.reader, a.created_at,
+    exists (select l.agent from pgrecall.sql_logins l where l.agent = a.agent) as sql_login,
+    (select max(t.last_used_at) from pgrecall.agent_tokens t where t.agent = a.agent) as last_used_at,
+    array(select m.space from pgrecall.members m where m.agent = a.agent order by m.space) as spaces
+from pgrecall.agents a;
 grant select on memory.agents to pgrecall_agent, pgrecall_reader;
 
 create or replace view memory.spaces with (security_invoker = true) as
-select s.space, s.created_by, s.created_at from pgrecall.spaces s;
+select s.space, s.created_by, s.created_at,
+    (select m.role from pgrecall.members m where m.space = s.space and m.agent = memory.current_agent()) as role,
+    (select count(*) from pgrecall.members m where m.space = s.space) as members
+from pgrecall.spaces s;
 grant select on memory.spaces to pgrecall_agent, pgrecall_reader;

@@ -10,6 +10,7 @@ import pytest
 
 from embedding.backfill import Backfill
 from sql import agents
+from sql.acting import act_as
 from sql.agents import Agent
 from sql.records import NewMemory, RecallAnswer, RecallQuery, Remembered
 from sql.store import MemoryStore
@@ -59,6 +60,18 @@ async def embed(pool, embedder) -> Callable[[], Awaitable[int]]:
     backfill = Backfill(pool, embedder)
     await backfill.use_model()
     return backfill.drain
+
+
+@pytest.fixture
+def call(pool, ada) -> Callable[..., Awaitable[list[asyncpg.Record]]]:
+    """`await call("select …", 1, agent=bob)`: rows, as the agent; ada if none is named."""
+
+    async def run(statement: str, *arguments: Any, agent: Any = None) -> list[asyncpg.Record]:
+        async with pool.acquire() as connection, connection.transaction():
+            await act_as(connection, agent or ada)
+            return await connection.fetch(statement, *arguments)
+
+    return run
 
 
 def contents(answer: RecallAnswer) -> list[str]:

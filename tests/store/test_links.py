@@ -8,22 +8,9 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
-from sql.acting import act_as
 from sql.records import NewMemory
 
 Call = Callable[..., Awaitable[Any]]
-
-
-@pytest.fixture
-def call(pool, ada) -> Call:
-    """`await call("select …", 1, agent=bob)`: rows, as the agent; ada if none is named."""
-
-    async def run(statement: str, *arguments: Any, agent: Any = None) -> list[asyncpg.Record]:
-        async with pool.acquire() as connection, connection.transaction():
-            await act_as(connection, agent or ada)
-            return await connection.fetch(statement, *arguments)
-
-    return run
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ WHOLE = {
     "query_embeddings",
     "shares",
     "languages",
+    "delegations",
+    "row_tokens",
 }
 BOOKKEEPING = {"migrations", "functions"}
 
