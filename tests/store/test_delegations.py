@@ -1,5 +1,6 @@
-"""Delegation: an owner lets another act on memories by space, kind and tag, and pass that on so far."""
+"""Delegation: an owner lets another act on memories by space, kind and tag, and pass that on."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import uuid4
@@ -284,8 +285,9 @@ async def test_what_a_delegate_writes_puts_nothing_into_a_delegation(
             await connection.execute("select set_config('pgrecall.agent', $1, true)", who)
             await connection.execute(supersede, notes["tag"].id, {"tags": tags}, who)
         return await pool.fetchval(
-            "select array(select d.permission from pgrecall.delegations d where d.token = any (m.readers)"
-            " order by 1) from pgrecall.memories m where id = $1 and superseded_at is null",
+            "select array(select d.permission from pgrecall.delegations d"
+            " where d.token = any (m.readers) order by 1)"
+            " from pgrecall.memories m where id = $1 and superseded_at is null",
             notes["tag"].id,
         )
 
@@ -377,13 +379,15 @@ async def test_delegations_are_told_in_the_log_without_their_words(delegate, rev
     delegation = await delegate("ada", "bob", "write", space="infra", tags=["secret"], depth=2)
     await revoke("ada", delegation)
 
+    named = {"delegation": str(delegation)}
     rows = await pool.fetch(
-        "select space, action, payload from pgrecall.events where action like '%delegat%' order by at"
+        "select space, action, payload from pgrecall.events"
+        " where action like '%delegat%' order by at"
     )
     assert [tuple(row) for row in rows] == [
-        ("infra", "delegate", {"delegation": str(delegation), "agent": "bob", "permission": "write", "depth": 2}),
-        ("infra", "revoke_delegation", {"delegation": str(delegation)}),
-    ]  # fmt: skip
+        ("infra", "delegate", {**named, "agent": "bob", "permission": "write", "depth": 2}),
+        ("infra", "revoke_delegation", named),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -426,8 +430,6 @@ async def test_a_delegation_needs_another_agent_that_exists_and_one_that_writes(
 async def test_a_delegation_made_while_its_owner_writes_takes_what_is_written(
     pool, database, ada, delegate, remember, seen_by
 ):
-    import asyncio
-
     await remember("note replaced", key="k", tags=["a"])
     writer = await asyncpg.connect(database.dsn)
     transaction = writer.transaction()
@@ -441,9 +443,8 @@ async def test_a_delegation_made_while_its_owner_writes_takes_what_is_written(
         " and datname = current_database()"
     )
     async with asyncio.timeout(20):
-        while not await pool.fetchval(blocked) and not waiting.done():
-            await asyncio.sleep(0)
-    assert not waiting.done()
+        while not await pool.fetchval(blocked):
+            assert not waiting.done()
     await transaction.commit()
     await writer.close()
     await waiting

@@ -9,7 +9,7 @@ import pytest
 
 from sql import agents
 from sql.maintenance import maintain
-from sql.records import RecallQuery
+from sql.records import NewMemory, RecallQuery
 from tests.store.conftest import contents
 
 Call = Callable[..., Awaitable[Any]]
@@ -22,7 +22,7 @@ LEGS = ("lexical", "vector", "hybrid", "exact")
 
 @pytest.fixture
 async def crew(add_agent, ada) -> dict[str, agents.Agent]:
-    """Ada, who administers infra; bob, who writes there; cleo and dan, who have nothing to do with it."""
+    """Ada, who administers infra; bob, who writes there; cleo and dan, who are strangers."""
     others = {name: await add_agent(name) for name in ("cleo", "dan")}
     return {"ada": ada, "bob": await add_agent("bob", spaces=["infra"]), **others}
 
@@ -175,8 +175,6 @@ async def test_only_from_above_or_by_its_granter_is_a_share_changed(remember, ca
 async def test_a_spaces_admin_shares_what_is_not_private_and_its_writers_do_not(
     store, call, crew, sees, add_agent
 ):
-    from sql.records import NewMemory
-
     shared = await store.remember(crew["bob"], NewMemory(content="of the crew", space="infra"))
     private = await store.remember(
         crew["bob"], NewMemory(content="of bob", space="infra", visibility="private")
