@@ -42,11 +42,9 @@ class Rewriter:
     __slots__ = (
         "_backslash_escapes",
         "_client",
-        "_client_visitors",
         "_codec",
         "_embedding_oid",
         "_server",
-        "_server_visitors",
         "_statements",
         "blocked",
         "said_goodbye",
@@ -65,7 +63,7 @@ class Rewriter:
         self.said_goodbye = False
         self.server_gave_up = False
         self.splices = 0
-        self._client_visitors: dict[int, Visitor[Spliced]] = {
+        client_visitors: dict[int, Visitor[Spliced]] = {
             ord("Q"): self._query,
             ord("P"): self._parse,
             ord("C"): self._close,
@@ -75,7 +73,7 @@ class Rewriter:
             ord("f"): self._copy_end,
             ord("X"): self._terminate,
         }
-        self._server_visitors: dict[int, Visitor[bytes]] = {
+        server_visitors: dict[int, Visitor[bytes]] = {
             ord("1"): self._parse_complete,
             ord("3"): self._close_complete,
             ord("E"): self._error,
@@ -86,13 +84,13 @@ class Rewriter:
             ord("Z"): self._ready,
         }
         self._client: FrameWalker[Spliced] = FrameWalker(
-            self._client_visitors,
+            client_visitors,
             max_held_bytes=MAX_HELD_BYTES,
             oversized=self._oversized,
             limits=frontend.LENGTH_LIMITS,
         )
         self._server: FrameWalker[bytes] = FrameWalker(
-            self._server_visitors, max_held_bytes=MAX_HELD_BYTES
+            server_visitors, max_held_bytes=MAX_HELD_BYTES
         )
 
     def client_bytes(self, chunk: bytes) -> list[bytes | Spliced]:
@@ -243,16 +241,15 @@ class Rewriter:
 
     def _watch_hidden(self) -> None:
         """From the first hidden parameter on, watch also what only matters with one."""
-        self._client_visitors[ord("B")] = self._bind
-        self._client_visitors[ord("D")] = self._describe
-        self._server_visitors[ord("t")] = self._parameter_description
-        self._server_visitors[ord("C")] = self._command_complete
+        self._client.watch(ord("B"), self._bind)
+        self._client.watch(ord("D"), self._describe)
+        self._server.watch(ord("t"), self._parameter_description)
+        self._server.watch(ord("C"), self._command_complete)
 
     # --- the server's messages
 
     def _ready(self, chunk: bytes, _start: int, stop: int) -> None:
-        self._statements.ready()
-        if not self._statements.unanswered and not self._client.held_bytes:
+        if self._statements.ready() and not self._client.held:
             self.status = chunk[stop - 1]
 
     def _parse_complete(self, _chunk: bytes, _start: int, _stop: int) -> None:

@@ -222,14 +222,15 @@ class Statements:
             self._sent.popleft()
         self._skipping = not self._sent
 
-    def ready(self) -> None:
-        """Close the round that a Sync or Query asked for."""
+    def ready(self) -> bool:
+        """Close the round that a Sync or Query asked for; return whether it was the last."""
         self._skipping = self._copying = False
         sent = self._sent
         while sent:
             request = sent.popleft()
-            if request is _SYNC or isinstance(request, _Query):
+            if request is _UNTOUCHED or request is _SYNC or isinstance(request, _Query):
                 break
+        return not sent
 
     def copy_in(self) -> None:
         """Drop the Syncs that the server ignores, up to the COPY's end."""

@@ -22,6 +22,7 @@ _length = Struct("!I").unpack_from
 _int16 = Struct("!H")
 _int32 = Struct("!i")
 _header = Struct("!BI")
+_header_at = _header.unpack_from
 
 
 def frame(tag: int, body: bytes) -> bytes:
@@ -178,9 +179,6 @@ class Message:
         return message
 
 
-_UNLIMITED: Final = (0xFFFF_FFFF,) * 256
-
-
 class Hold(Enum):
     """What a visitor answers to have a message and all behind it kept for later."""
 
@@ -210,9 +208,12 @@ class FrameWalker(Generic[Piece]):
     passes too; `oversized` is told its bytes so far. `limits` gives the largest length field that
     each tag may have; without them the peer is trusted. Raises ProtocolViolation for a length that
     can't be.
+
+    Every message of every session comes through here, so that the loop is written out: a call in
+    it costs as much as all the rest.
     """
 
-    __slots__ = ("_held", "_limits", "_max_held", "_needed", "_oversized", "_passing", "_visitors")
+    __slots__ = ("_limits", "_max_held", "_needed", "_oversized", "_passing", "_visitors", "held")
 
     def __init__(
         self,
@@ -220,68 +221,72 @@ class FrameWalker(Generic[Piece]):
         *,
         max_held_bytes: int,
         oversized: Callable[[bytes], None] = lambda _beginning: None,
-        limits: tuple[int, ...] = _UNLIMITED,
+        limits: tuple[int, ...] | None = None,
     ) -> None:
-        self._visitors = visitors
+        self._visitors = [visitors.get(tag) for tag in range(256)]
         self._max_held = max_held_bytes
         self._oversized = oversized
         self._limits = limits
-        self._held = bytearray()
+        self.held = bytearray()  # what waits for the rest of its message
         self._needed = 0
         self._passing = 0
+
+    def watch(self, tag: int, visitor: Visitor[Piece]) -> None:
+        """Show the messages of one more tag, from the next on."""
+        self._visitors[tag] = visitor
 
     @property
     def at_boundary(self) -> bool:
         """Whether what has passed so far ends with a whole message."""
         return self._passing == 0
 
-    @property
-    def held_bytes(self) -> int:
-        """How many bytes wait for the rest of their message."""
-        return len(self._held)
-
     def feed(self, chunk: bytes) -> list[bytes | Piece]:
         """Take the next chunk and return, in order, what may go on now."""
-        if self._held:
-            self._held += chunk
-            if len(self._held) < self._needed:
+        if self.held:
+            self.held += chunk
+            if len(self.held) < self._needed:
                 return []
-            chunk = bytes(self._held)
-            self._held.clear()
-        passing = self._passing
-        if passing:
-            if passing > len(chunk):
-                self._passing -= len(chunk)
+            chunk = bytes(self.held)
+            self.held.clear()
+        position = self._passing
+        if position:
+            if position > len(chunk):
+                self._passing = position - len(chunk)
                 return [chunk]
             self._passing = 0
-        return self._walk(chunk, passing)
+        return self._walk(chunk, position)
 
     def _walk(self, chunk: bytes, position: int) -> list[bytes | Piece]:
         pieces: list[bytes | Piece] = []
-        visitor_of = self._visitors.get
-        limits = self._limits
-        trusting = limits is _UNLIMITED
-        last_header = len(chunk) - HEADER_BYTES
         passed = 0  # everything before it stands in `pieces` already
+        visitors = self._visitors
+        limits = self._limits
+        stop = len(chunk)
+        last_header = stop - HEADER_BYTES
         while position <= last_header:
-            tag = chunk[position]
-            length = _length(chunk, position + 1)[0]
-            if not 4 <= length <= limits[tag]:
+            tag, length = _header_at(chunk, position)
+            if length < 4 or (limits is not None and length > limits[tag]):
                 raise ProtocolViolation("invalid message length")
             after = position + 1 + length
-            visitor = visitor_of(tag)
+            visitor = visitors[tag]
             if visitor is not None:
-                piece = self._shown(visitor, chunk, position, length)
+                if after <= stop:
+                    piece = visitor(chunk, position, after)
+                else:
+                    piece = self._cut_off(chunk, position, length)
                 if piece is not None:
                     if position > passed:
                         pieces.append(chunk[passed:position])
                     if piece is Hold.HOLD:
-                        return self._hold(pieces, chunk, position, length + 1)
+                        self._hold(chunk, position, length + 1)
+                        return pieces
                     pieces.append(piece)
                     passed = after
-            elif trusting:
+            elif limits is None and after <= last_header and chunk[after] == tag:
                 after = _end_of_run(chunk, after, tag)
             position = after
+        if position == stop and not passed:
+            return [chunk]
         return self._rest(pieces, chunk, passed, position)
 
     def _rest(
@@ -295,23 +300,16 @@ class FrameWalker(Generic[Piece]):
         if position > passed:
             pieces.append(chunk if position == stop and not passed else chunk[passed:position])
         if position < stop:
-            self._hold(pieces, chunk, position, HEADER_BYTES)
+            self._hold(chunk, position, HEADER_BYTES)
         return pieces
 
-    def _shown(
-        self, visitor: Visitor[Piece], chunk: bytes, position: int, length: int
-    ) -> Piece | Hold | None:
-        after = position + 1 + length
-        if after <= len(chunk):
-            return visitor(chunk, position, after)
+    def _cut_off(self, chunk: bytes, position: int, length: int) -> Hold | None:
+        """Hold a watched message that isn't whole yet, unless it's too large for that."""
         if length < self._max_held:
             return Hold.HOLD
         self._oversized(chunk[position:])
         return None
 
-    def _hold(
-        self, pieces: list[bytes | Piece], chunk: bytes, position: int, needed: int
-    ) -> list[bytes | Piece]:
-        self._held += chunk[position:]
+    def _hold(self, chunk: bytes, position: int, needed: int) -> None:
+        self.held += chunk[position:]
         self._needed = needed
-        return pieces

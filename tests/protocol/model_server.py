@@ -34,7 +34,7 @@ def decoded(stream: bytes) -> list[Message]:
 
     walker: FrameWalker[bytes] = FrameWalker(dict.fromkeys(_CLASSES, visit), max_held_bytes=1 << 20)
     walker.feed(stream)
-    assert walker.held_bytes == 0
+    assert walker.held == b""
     return messages
 
 
