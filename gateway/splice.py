@@ -1,4 +1,4 @@
-"""Where recall(…) and remember(…) stand in a SQL text, and the text with an embedding put in.
+"""Where calls that take a text stand in a SQL text, and the text with an embedding put in.
 
 sqlglot's tokenizer gives the offsets; nothing is parsed further than to a call's arguments and
 nothing is written anew: a splice inserts in front of a call's closing parenthesis, and every other
@@ -19,17 +19,35 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from gateway.literals import LiteralError, literal_text
 
+# What a text is embedded for: to be asked for, or to be kept.
 Function = Literal["recall", "remember"]
 
 SCHEMA: Final = "memory"
 ARGUMENT: Final = "query_embedding"
 MAX_PARAMETERS: Final = 65_535
-_FUNCTIONS: Final[dict[str, Function]] = {
-    "recall": "recall",
-    "explain_recall": "recall",
-    "remember": "remember",
+
+
+class TextArgument(NamedTuple):
+    """Which argument of a function is the text, and what its embedding is for."""
+
+    function: Function
+    name: str
+    position: int
+
+
+# Every function of the schema that takes `query_embedding`.
+TEXT_ARGUMENTS: Final[dict[str, TextArgument]] = {
+    "recall": TextArgument("recall", "query", 1),
+    "explain_recall": TextArgument("recall", "query", 1),
+    "remember": TextArgument("remember", "content", 1),
+    "revise": TextArgument("remember", "content", 2),
 }
-_TEXT_ARGUMENTS: Final[dict[str, str]] = {"recall": "query", "remember": "content"}
+# A text without any of these has no call; names that hold another one need no look of their own.
+_WORDS: Final = tuple(
+    name.encode()
+    for name in TEXT_ARGUMENTS
+    if not any(other in name for other in TEXT_ARGUMENTS if other != name)
+)
 # With so many by position the embedding may be among them; nobody who writes that needs a splice.
 _MAX_POSITIONAL: Final = 16
 
@@ -108,7 +126,10 @@ class Word(NamedTuple):
 def mentions_memory(sql: bytes) -> bool:
     """Tell whether a text can hold a call at all; costs next to nothing."""
     folded = sql.lower()
-    return b"recall" in folded or b"remember" in folded
+    for word in _WORDS:  # noqa: SIM110  any() and its generator cost three times as much
+        if word in folded:
+            return True
+    return False
 
 
 @lru_cache(maxsize=256)
@@ -212,25 +233,25 @@ def _calls_in(statement: Sequence[Word], backslash_escapes: bool) -> Iterator[Ca
         return
     takes_parameters = not any(word.text in _WITHOUT_PARAMETERS for word in statement[:1])
     for index in range(len(statement) - 1):
-        function = _function_at(statement, index)
-        if function is None or statement[index + 1].text != "(":
+        text = _function_at(statement, index)
+        if text is None or statement[index + 1].text != "(":
             continue
         close = _closing(statement, index + 1)
         if close is None:
             return
-        argument = _text_argument(function, statement[index + 2 : close], backslash_escapes)
+        argument = _text_argument(text, statement[index + 2 : close], backslash_escapes)
         if argument is None or (isinstance(argument, int) and not takes_parameters):
             continue
-        yield Call(function, statement[close].start, argument)
+        yield Call(text.function, statement[close].start, argument)
 
 
-def _function_at(statement: Sequence[Word], index: int) -> Function | None:
+def _function_at(statement: Sequence[Word], index: int) -> TextArgument | None:
     word = statement[index]
     if word.kind in _STRINGS:
         return None
     name = word.text if word.kind is TokenType.IDENTIFIER else word.text.lower()
-    function = _FUNCTIONS.get(name)
-    if function is None:
+    text = TEXT_ARGUMENTS.get(name)
+    if text is None:
         return None
     before = statement[index - 1] if index else None
     if before is not None and before.text == ".":
@@ -239,7 +260,7 @@ def _function_at(statement: Sequence[Word], index: int) -> Function | None:
             return None
     elif before is not None and _is_keyword(before, _NO_CALL_AFTER):
         return None
-    return function
+    return text
 
 
 def _is_keyword(word: Word, keywords: Container[str]) -> bool:
@@ -265,21 +286,20 @@ def _closing(statement: Sequence[Word], opening: int) -> int | None:
 
 
 def _text_argument(
-    function: Function, words: Sequence[Word], backslash_escapes: bool
+    text: TextArgument, words: Sequence[Word], backslash_escapes: bool
 ) -> str | int | None:
     """Return the literal's text or the parameter's number; None when it's neither, or no need."""
-    arguments = list(_arguments(words))
     found: Sequence[Word] | None = None
     positional = 0
-    for argument in arguments:
+    for argument in _arguments(words):
         name = _argument_name(argument)
         if name is None:
             positional += 1
-            if positional == 1:
+            if positional == text.position:
                 found = argument
         elif name == ARGUMENT:
             return None
-        elif name == _TEXT_ARGUMENTS[function]:
+        elif name == text.name:
             found = argument[2:]
     if not found or positional > _MAX_POSITIONAL:
         return None

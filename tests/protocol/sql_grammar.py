@@ -1,4 +1,4 @@
-"""Random SQL with recall() and remember() in odd places, and what the real parser makes of it."""
+"""Random SQL with recall() and its like in odd places, and what the real parser makes of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import postgast
 from google.protobuf.message import Message
 
-from gateway.splice import ARGUMENT
+from gateway.splice import ARGUMENT, TEXT_ARGUMENTS
 
 Found = tuple[str, str | int]
 _TEXT_TYPES = (["text"], ["pg_catalog", "varchar"])
@@ -113,15 +113,25 @@ class Grammar:
 
     def call(self) -> str:
         name = self._pick(
-            "recall", "recall", "RECALL", '"recall"', "remember", '"Recall"', "recall2"
+            "recall",
+            "recall",
+            "RECALL",
+            '"recall"',
+            "remember",
+            "explain_recall",
+            "revise",
+            "Revise",
+            '"Recall"',
+            "recall2",
         )
         schema = self._pick("", "", "", f"memory{self._gap()}.", '"memory".', "other.", "Memory.")
-        arguments = [self._first(name), *self._more()]
+        id_first = self._pick(["$3"], ["'9f0a'"], []) if name.lower() == "revise" else []
+        arguments = [*id_first, self._first(name), *self._more()]
         separator = f"{self._gap()},{self._gap()}"
         return f"{schema}{name}{self._gap()}({self._gap()}{separator.join(arguments)}{self._gap()})"
 
     def _first(self, name: str) -> str:
-        parameter = "content" if name == "remember" else "query"
+        parameter = "content" if name.lower() in ("remember", "revise") else "query"
         return self._pick(
             self.argument(),
             self.argument(),
@@ -213,7 +223,8 @@ def calls_in(tree: Any) -> list[Found]:
         for call in _function_calls(raw.stmt):
             argument = _argument(call)
             if argument is not None and (takes_parameters or isinstance(argument, str)):
-                found.append((call.location, (call.funcname[-1].string.sval, argument)))
+                name = call.funcname[-1].string.sval
+                found.append((call.location, (TEXT_ARGUMENTS[name].function, argument)))
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 
@@ -226,7 +237,7 @@ def _runs_a_query(kind: str | None, statement: Any) -> bool:
 def _function_calls(node: Any) -> Iterator[Any]:
     if node.DESCRIPTOR.name == "FuncCall":
         name = [part.string.sval for part in node.funcname]
-        if name[-1] in ("recall", "remember") and name[:-1] in ([], ["memory"]):
+        if name[-1] in TEXT_ARGUMENTS and name[:-1] in ([], ["memory"]):
             yield node
     for field, value in node.ListFields():
         if field.message_type is None:
@@ -236,7 +247,7 @@ def _function_calls(node: Any) -> Iterator[Any]:
 
 
 def _argument(call: Any) -> str | int | None:
-    text_name = "query" if call.funcname[-1].string.sval == "recall" else "content"
+    _, text_name, position = TEXT_ARGUMENTS[call.funcname[-1].string.sval]
     found = None
     for index, node in enumerate(call.args):
         if node.WhichOneof("node") == "named_arg_expr":
@@ -245,7 +256,7 @@ def _argument(call: Any) -> str | int | None:
                 return None
             if named.name == text_name:
                 found = named.arg
-        elif index == 0:
+        elif index + 1 == position:
             found = node
     return None if found is None else _constant(found)
 

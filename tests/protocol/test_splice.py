@@ -52,6 +52,10 @@ FOUND: list[tuple[str, list[str | int]]] = [
     ("select * from recall('how' -- no\n¦)", ["how"]),
     ("explain analyze select * from recall('how'¦)", ["how"]),
     ("select * from memory.explain_recall('how', k => 3¦)", ["how"]),
+    ("select revise($1, 'what'¦)", ["what"]),
+    ("select memory.revise('9f0a', $2, kind => 'semantic'¦)", [2]),
+    ("select revise(content => 'what', id => $1¦)", ["what"]),
+    ("select revise(id, content := $1¦) from memories", [1]),
     ("declare c cursor for select * from recall($1¦)", [1]),
     ("copy (select * from recall('how'¦)) to stdout", ["how"]),
     ("prepare p(text) as select * from recall('how'¦)", ["how"]),
@@ -106,6 +110,10 @@ NOT_FOUND = [
     "select * from recall('how', query_embedding => 'm [1]')",
     "select * from recall('how', \"query_embedding\" := null)",
     "select * from recall(k => 5)",
+    "select revise('9f0a')",
+    "select revise('9f0a', null)",
+    "select revise('9f0a', kind => 'semantic')",
+    "select revise($1, content || 'x') from memories",
     "select * from other.recall('x')",
     "select * from \"Memory\".recall('x')",
     "select * from \"Recall\"('x')",
@@ -154,7 +162,9 @@ def test_the_highest_parameter_is_the_texts_own(sql: str, highest: int) -> None:
     assert find_calls(sql).highest_parameter == highest
 
 
-@pytest.mark.parametrize("sql", [b"select Recall('x')", b"x REMEMBER y"])
+@pytest.mark.parametrize(
+    "sql", [b"select Recall('x')", b"x REMEMBER y", b"Explain_Recall", b"reVise"]
+)
 def test_the_words_are_looked_for_in_any_case(sql: bytes) -> None:
     assert mentions_memory(sql)
     assert not mentions_memory(b"select 1")
