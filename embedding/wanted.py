@@ -15,6 +15,8 @@ from sql.records import QueryEmbedding
 
 log = structlog.get_logger(__name__)
 
+_QUERIES: Final = queries("embedding")
+
 CHANNEL: Final = "pgrecall_wanted"
 BATCH: Final = 64
 # What is asked for beyond this while the embedder is busy is left for its next call.
@@ -37,7 +39,7 @@ class WantedQueries:
     def __init__(self, pool: Pool, embeddings: EmbedsQueries) -> None:
         self._pool = pool
         self._embeddings = embeddings
-        self._waiting: dict[str, None] = {}  # a set that keeps its order
+        self._waiting: dict[str, None] = {}  # sealed texts: a set that keeps its order
         self._wake = asyncio.Event()
 
     async def run(self) -> None:
@@ -59,13 +61,16 @@ class WantedQueries:
         """Embed all that waits."""
         while self._waiting:
             batch = list(self._waiting)[:BATCH]
-            made = await self._embeddings.many(batch)
             with translated():
-                await self._pool.execute(queries("embedding")["keep_query_embeddings"], batch, made)
-            for text in batch:
-                self._waiting.pop(text, None)
+                rows = await self._pool.fetch(_QUERIES["unsealed"], batch)
+            texts = [row["text"] for row in rows]
+            made = await self._embeddings.many(texts)
+            with translated():
+                await self._pool.execute(_QUERIES["keep_query_embeddings"], texts, made)
+            for notice in batch:
+                self._waiting.pop(notice, None)
 
-    def _want(self, text: str) -> None:
+    def _want(self, notice: str) -> None:
         if len(self._waiting) < MOST_WAITING:
-            self._waiting[text] = None
+            self._waiting[notice] = None
             self._wake.set()

@@ -7,9 +7,12 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if not pg_try_advisory_xact_lock(hashtext('pgrecall.maintain')) then
+    -- No advisory lock: any agent could hold it for ever.
+    begin
+        lock table pgrecall.shares in share update exclusive mode nowait;
+    exception when lock_not_available then
         return;
-    end if;
+    end;
     with due as (
         update pgrecall.memories m set archived_at = m.expires_at
         where m.superseded_at is null and m.archived_at is null and m.expires_at <= now()

@@ -8,6 +8,8 @@ declare
     who text := pgrecall.writing_agent();
     target text := coalesce(draft.space, '~' || who);
     seen text := coalesce(draft.visibility, case when target = '~' || who then 'private' else 'shared' end);
+    -- Whose key and words a memory may repeat: a private one is its owner's alone.
+    owner text := case seen when 'private' then who else '' end;
     head pgrecall.memories;
     fresh pgrecall.memories;
 begin
@@ -20,7 +22,7 @@ begin
         if draft.key is not null then
             select * into head from pgrecall.memories m
             where m.space = target and m.key = draft.key
-                and m.key_owner = case seen when 'private' then who else '' end
+                and m.key_owner = owner
                 and m.superseded_at is null and m.archived_at is null
             for update;
             if found and not pgrecall.retired(head) then
@@ -34,7 +36,7 @@ begin
             return (target, fresh.id, 1, 'created'::text);
         end if;
         select * into head from pgrecall.memories m
-        where m.space = target and m.agent = who and m.identity_hash = fresh.identity_hash
+        where m.space = target and m.agent = who and m.key_owner = owner and m.identity_hash = fresh.identity_hash
             and m.superseded_at is null and m.archived_at is null
         for update;
         if found and not pgrecall.retired(head) then

@@ -18,5 +18,9 @@ where (q.space, q.id, q.version) = (claimed.space, claimed.id, claimed.version)
 -- name: backlog
 select count(*) from pgrecall.embedding_queue
 
+-- name: unsealed
+select distinct t.text from unnest($1::text[]) as n(notice), pgrecall.unsealed(n.notice) as t(text)
+where t.text is not null
+
 -- name: keep_query_embeddings
 select pgrecall.keep_query_embeddings($1, $2)

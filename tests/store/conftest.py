@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import asyncpg
+import psycopg
 import pytest
 
 from embedding.backfill import Backfill
 from sql import agents
 from sql.acting import act_as
 from sql.agents import Agent
+from sql.errors import NotFound
 from sql.records import NewMemory, RecallAnswer, RecallQuery, Remembered
 from sql.store import MemoryStore
+from tests.conftest import Database, as_superuser
 
 AddAgent = Callable[..., Awaitable[Agent]]
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """An agent with an SQL login, and its session straight at Postgres."""
+
+    name: str
+    agent: Agent
+    password: str
+    sql: psycopg.AsyncConnection
+
+
+LogIn = Callable[..., Awaitable[Login]]
 
 
 @pytest.fixture
@@ -27,6 +45,31 @@ def add_agent(pool: asyncpg.Pool) -> AddAgent:
         return await agents.find_agent(pool, name)
 
     return add
+
+
+@pytest.fixture
+async def log_in(
+    database: Database, pool: asyncpg.Pool, unique_name: Callable[[str], str]
+) -> AsyncIterator[LogIn]:
+    """`eve = await log_in("eve", spaces=["infra"])`: roles are the server's, so names are unique."""
+    made: list[Login] = []
+
+    async def connect(stem: str, **options: Any) -> Login:
+        name = unique_name(stem)
+        secrets = await agents.add_agent(pool, name, sql_login=True, **options)
+        assert secrets.password is not None
+        dsn = database.dsn_for(name, secrets.password)
+        sql = await psycopg.AsyncConnection.connect(dsn, autocommit=True)
+        made.append(Login(name, await agents.find_agent(pool, name), secrets.password, sql))
+        return made[-1]
+
+    yield connect
+    for login in made:
+        await login.sql.close()
+    for login in made:
+        await as_superuser(database.server, f'drop owned by "{login.name}"')
+        with suppress(NotFound):
+            await agents.remove(pool, login.name)
 
 
 @pytest.fixture
