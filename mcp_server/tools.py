@@ -11,6 +11,7 @@ from mcp_types import ToolAnnotations
 
 from mcp_server.callers import Caller, CurrentCaller
 from mcp_server.model_tool import model_tool
+from mcp_server.sharing import sharing_tools
 from sql.entities import add_alias
 from sql.listing import ListQuery, MemoryPage
 from sql.listing import list_memories as page_of_memories
@@ -25,7 +26,7 @@ from sql.records import (
     Remembered,
 )
 
-GROUPS: Final = frozenset({"core", "self"})
+GROUPS: Final = frozenset({"core", "self", "sharing"})
 
 
 class MemoryId(Input):
@@ -89,7 +90,7 @@ async def alias(caller: Caller, new: NewAlias) -> Alias:
 
 def tools_of(caller: CurrentCaller, groups: Collection[str]) -> list[Tool]:
     """Return the tools of the groups asked for."""
-    made = {"core": _core_tools, "self": _self_tools}
+    made = {"core": _core_tools, "self": _self_tools, "sharing": sharing_tools}
     return [tool for group, make in made.items() if group in groups for tool in make(caller)]
 
 

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from rest import aliases, docs, errors, health, memories, recall
+from rest import agents, aliases, docs, errors, health, memories, recall, sharing, spaces
 from rest.dependencies import Authenticate, Services
 from rest.envelope import Envelope
 from rest.guards import LOOPBACK_HOSTS, BodyLimit, HostGuard, RateLimit
@@ -76,8 +76,10 @@ def create_app(
         embedder=embedder,
         metrics=metrics,
     )
-    for subject in (memories, recall, aliases, health, docs):
+    for subject in (memories, recall, spaces, agents, aliases, health, docs):
         app.include_router(subject.router)
+    for router in (sharing.shares, sharing.delegations):
+        app.include_router(router)
     for path, endpoint in mounted.items():
         app.router.routes.append(Route(path, endpoint, include_in_schema=False))
     errors.install(app)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import asyncpg
 
 from sql.agents import Agent
-from sql.errors import Unavailable, translated
+from sql.errors import Forbidden, Unavailable, translated
 from sql.loader import queries
 from sql.pool import Connection, Pool
 
@@ -43,6 +43,15 @@ async def acting(pool: Pool, agent: Agent) -> AsyncIterator[Connection]:
     """Yield a connection whose transaction Postgres takes for the agent's own."""
     async with transaction(pool) as connection:
         await act_as(connection, agent)
+        yield connection
+
+
+@asynccontextmanager
+async def changing(pool: Pool, agent: Agent) -> AsyncIterator[Connection]:
+    """Yield what acting() does, to an agent that may change something; raises Forbidden."""
+    if agent.reader:  # Postgres refuses too, in words about a function
+        raise Forbidden(f'agent "{agent.name}" only reads', sqlstate="42501")
+    async with acting(pool, agent) as connection:
         yield connection
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from pydantic import BaseModel
+
 from sql.errors import Conflict, InvalidInput, NotFound, translated
 from sql.loader import queries
 from sql.pool import Connection, Pool
@@ -19,6 +21,8 @@ from sql.scram import scram_secret
 _QUERIES: Final = queries("agents")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,61}")
 TOKEN_OVERLAP: Final = timedelta(minutes=10)
+# Over the views, so that it answers whoever runs it with what it may know: the app role with all.
+LIST_AGENTS: Final = _QUERIES["list_agents"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +48,16 @@ class Secrets:
     password: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class AgentEntry:
+class TokenEntry(BaseModel):
+    """What may be told of a token: how it begins, and when it was made, used and ends."""
+
+    prefix: str
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+
+
+class AgentEntry(BaseModel):
     """One agent in a listing; times are None where nothing happened yet."""
 
     name: AgentName
@@ -55,6 +67,7 @@ class AgentEntry:
     spaces: list[str]
     created_at: datetime
     last_used_at: datetime | None
+    tokens: list[TokenEntry]
 
 
 async def add_agent(
@@ -65,9 +78,11 @@ async def add_agent(
     sql_login: bool = False,
     reader: bool = False,
     spaces: Sequence[str] = (),
+    token_expires_at: datetime | None = None,
 ) -> Secrets:
     """Make an agent with a token, a space of its own and, if asked, a Postgres login role.
 
+    The token ends at `token_expires_at`, or never; the login does not end with it.
     Raises InvalidInput for a name that can't be an agent's, Conflict when the name is taken by an
     agent or by a role that is not ours, or when a removed agent of that name left memories.
     """
@@ -87,12 +102,12 @@ async def add_agent(
             for space in spaces:
                 role = "reader" if reader else "writer"
                 await connection.execute(_QUERIES["add_member"], space, agent, role)
-            token = await _issue_token(connection, agent)
+            token = await _issue_token(connection, agent, token_expires_at)
             password = await _give_login(connection, agent, reader) if sql_login else None
     return Secrets(agent, token, password)
 
 
-async def rotate(pool: Pool, name: str) -> Secrets:
+async def rotate(pool: Pool, name: str, *, token_expires_at: datetime | None = None) -> Secrets:
     """Issue a new token, and a new password where the agent has an SQL login.
 
     The old token goes on for TOKEN_OVERLAP, so that running agents can be handed the new one;
@@ -104,7 +119,7 @@ async def rotate(pool: Pool, name: str) -> Secrets:
             await connection.execute(
                 _QUERIES["expire_tokens"], agent.name, datetime.now(UTC) + TOKEN_OVERLAP
             )
-            token = await _issue_token(connection, agent.name)
+            token = await _issue_token(connection, agent.name, token_expires_at)
             has_login = await connection.fetchrow(_QUERIES["login_secret"], agent.name)
             password = await _set_password(connection, agent.name) if has_login else None
     return Secrets(agent.name, token, password)
@@ -124,19 +139,8 @@ async def remove(pool: Pool, name: str) -> None:
 async def list_agents(pool: Pool) -> list[AgentEntry]:
     """Return every agent, by name."""
     with translated():
-        rows = await pool.fetch(_QUERIES["list_agents"])
-    return [
-        AgentEntry(
-            name=AgentName(row["agent"]),
-            admin=row["admin"],
-            reader=row["reader"],
-            sql_login=row["sql_login"],
-            spaces=row["spaces"],
-            created_at=row["created_at"],
-            last_used_at=row["last_used_at"],
-        )
-        for row in rows
-    ]
+        rows = await pool.fetch(LIST_AGENTS)
+    return [AgentEntry(**row) for row in rows]
 
 
 async def find_agent(pool: Pool, name: str) -> Agent:
@@ -175,10 +179,14 @@ async def _found(connection: Connection, name: str) -> Agent:
     return Agent(AgentName(row["agent"]), row["admin"], row["reader"])
 
 
-async def _issue_token(connection: Connection, agent: AgentName) -> str:
+async def _issue_token(
+    connection: Connection, agent: AgentName, expires_at: datetime | None
+) -> str:
+    if expires_at is not None and expires_at <= datetime.now(UTC):
+        raise InvalidInput("the token's end must be in the future", sqlstate="22023")
     token = f"pgr_{secrets.token_urlsafe(32)}"
     token_hash = hashlib.sha256(token.encode()).digest()
-    await connection.execute(_QUERIES["add_token"], token_hash, agent, token[:12], None)
+    await connection.execute(_QUERIES["add_token"], token_hash, agent, token[:12], expires_at)
     return token
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
+from pgrecall.commands.acting import opened_pool
 from pgrecall.commands.options import AsJson, DatabaseUrl, StateDir, settings_of
 from pgrecall.console import say, say_json
 from pgrecall.endpoints import Credentials, Endpoints, Gateway
@@ -19,12 +18,14 @@ from pgrecall.settings import Settings
 from pgrecall.state_folder import StateFolder
 
 if TYPE_CHECKING:
-    from sql.agents import Secrets
-    from sql.pool import Pool
+    from sql.agents import AgentEntry, Secrets
 
 app = typer.Typer(help="Who may remember and recall.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="The agent's name: a-z, 0-9, _ and -.")]
+TokenDays = Annotated[
+    int | None, typer.Option("--token-days", min=1, help="End the token after so many days.")
+]
 
 
 @app.command()
@@ -35,6 +36,7 @@ def add(
     space: Annotated[
         list[str] | None, typer.Option("--space", help="A space to be a member of; repeatable.")
     ] = None,
+    token_days: TokenDays = None,
     as_json: AsJson = False,
     state_dir: StateDir = None,
     database_url: DatabaseUrl = None,
@@ -46,8 +48,14 @@ def add(
     async def run() -> Secrets:
         from sql.agents import add_agent
 
-        async with _pool(settings) as pool:
-            return await add_agent(pool, name, sql_login=sql, reader=reader, spaces=spaces)
+        async with opened_pool(settings) as pool:
+            return await add_agent(
+                *(pool, name),
+                sql_login=sql,
+                reader=reader,
+                spaces=spaces,
+                token_expires_at=_after(token_days),
+            )
 
     secrets = asyncio.run(run())
     about = ["read-only" if reader else "read and write"]
@@ -59,6 +67,7 @@ def add(
 @app.command()
 def rotate(
     name: Name,
+    token_days: TokenDays = None,
     as_json: AsJson = False,
     state_dir: StateDir = None,
     database_url: DatabaseUrl = None,
@@ -69,8 +78,8 @@ def rotate(
     async def run() -> Secrets:
         from sql import agents
 
-        async with _pool(settings) as pool:
-            return await agents.rotate(pool, name)
+        async with opened_pool(settings) as pool:
+            return await agents.rotate(pool, name, token_expires_at=_after(token_days))
 
     secrets = asyncio.run(run())
     state = StateFolder(settings.state_dir)
@@ -93,7 +102,7 @@ def remove(name: Name, state_dir: StateDir = None, database_url: DatabaseUrl = N
     async def run() -> None:
         from sql import agents
 
-        async with _pool(settings) as pool:
+        async with opened_pool(settings) as pool:
             await agents.remove(pool, name)
 
     asyncio.run(run())
@@ -107,20 +116,30 @@ def list_all(
     """List the agents."""
     settings = settings_of(state_dir, database_url)
 
-    async def run() -> list[dict[str, Any]]:
+    async def run() -> list[AgentEntry]:
         from sql.agents import list_agents
 
-        async with _pool(settings) as pool:
-            return [asdict(agent) for agent in await list_agents(pool)]
+        async with opened_pool(settings) as pool:
+            return await list_agents(pool)
 
     agents = asyncio.run(run())
     if as_json:
-        say_json(agents)
+        say_json([agent.model_dump(mode="json") for agent in agents])
         return
     for agent in agents:
-        rights = [right for right in ("admin", "reader", "sql_login") if agent[right]]
-        told = ", ".join([*rights, *agent["spaces"]])
-        say(f"[bold]{agent['name']:<20}[/] {escape(told)}")
+        rights = [right for right in ("admin", "reader", "sql_login") if getattr(agent, right)]
+        say(f"[bold]{agent.name:<20}[/] {escape(', '.join([*rights, *agent.spaces]))}")
+        for token in agent.tokens:
+            say(f"{'':<20} [dim]{token.prefix}…  {_told(token.last_used_at, token.expires_at)}[/]")
+
+
+def _told(used: datetime | None, ends: datetime | None) -> str:
+    last = f"last used {used:%Y-%m-%d %H:%M}" if used else "never used"
+    return f"{last}, ends {ends:%Y-%m-%d %H:%M} (UTC)" if ends else f"{last} (UTC)"
+
+
+def _after(days: int | None) -> datetime | None:
+    return None if days is None else datetime.now(UTC) + timedelta(days=days)
 
 
 def _show(settings: Settings, secrets: Secrets, *, about: str, as_json: bool) -> None:
@@ -138,16 +157,3 @@ def _show(settings: Settings, secrets: Secrets, *, about: str, as_json: bool) ->
 
 def _planned(settings: Settings) -> Gateway:
     return Gateway(settings.gateway_host, settings.gateway_port, "memory", tls=False)
-
-
-@asynccontextmanager
-async def _pool(settings: Settings) -> AsyncIterator[Pool]:
-    from pgrecall.database import opened_database
-    from sql.pool import create_pool
-
-    async with opened_database(settings) as database:
-        pool = await create_pool(database.dsn, min_size=1, max_size=2)
-        try:
-            yield pool
-        finally:
-            await pool.close()

@@ -7,13 +7,17 @@ import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import ValidationError
 from rich.markup import escape
 
-from pgrecall.commands.options import AgentOption, AsJson, DatabaseUrl, StateDir, settings_of
+from pgrecall.commands.options import (
+    AgentOption,
+    AsJson,
+    DatabaseUrl,
+    StateDir,
+    checked,
+    settings_of,
+)
 from pgrecall.console import err, say, say_json
-from pgrecall.errors import PgrecallError
-from pgrecall.faults import first_fault
 
 if TYPE_CHECKING:
     from sql.records import RecallAnswer
@@ -54,7 +58,7 @@ def remember(
         from pgrecall.client import memory_client
         from sql.records import NewMemory
 
-        memory = _checked(NewMemory, given)
+        memory = checked(NewMemory, given)
         async with memory_client(settings, agent) as client:
             return await client.remember(memory)
 
@@ -88,7 +92,7 @@ def recall(
         from pgrecall.client import memory_client
         from sql.records import RecallQuery
 
-        asked = _checked(RecallQuery, given)
+        asked = checked(RecallQuery, given)
         async with memory_client(settings, agent) as client:
             return await client.recall(asked)
 
@@ -118,11 +122,3 @@ def _show(found: Any) -> None:
 
 def _given(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def _checked(model: Any, given: dict[str, Any]) -> Any:
-    try:
-        return model(**given)
-    except ValidationError as error:
-        name, message, _ = first_fault(error)
-        raise PgrecallError(f"{name}: {message}") from error

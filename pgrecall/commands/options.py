@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from pgrecall.errors import PgrecallError
+from pgrecall.faults import first_fault
 from pgrecall.settings import Settings, load_settings
 
 StateDir: TypeAlias = Annotated[
@@ -32,3 +34,14 @@ def settings_of(
     quiet = "warning" if settings.log_level == "info" else settings.log_level
     configure_logging(quiet, settings.log_format)
     return settings
+
+
+def checked(model: Any, given: dict[str, Any]) -> Any:
+    """Return the record that the arguments make; raises PgrecallError with what is wrong of one."""
+    from pydantic import ValidationError
+
+    try:
+        return model(**given)
+    except ValidationError as error:
+        name, message, _ = first_fault(error)
+        raise PgrecallError(f"{name}: {message}") from error

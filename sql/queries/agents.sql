@@ -23,10 +23,11 @@ select agent, admin, reader from pgrecall.agents where agent = $1
 select exists (select from pgrecall.memories m where m.readers && array['agent:' || $1::text])
 
 -- name: list_agents
-select a.agent, a.admin, a.reader, a.created_at, l.agent is not null as sql_login,
-    (select max(t.last_used_at) from pgrecall.agent_tokens t where t.agent = a.agent) as last_used_at,
-    array(select m.space from pgrecall.members m where m.agent = a.agent order by m.space) as spaces
-from pgrecall.agents a left join pgrecall.sql_logins l using (agent)
+select a.agent as name, a.admin, a.reader, a.sql_login, a.spaces, a.created_at, a.last_used_at, (
+        select coalesce(jsonb_agg(to_jsonb(t) - 'agent' order by t.created_at, t.prefix), '[]')
+        from memory.tokens t where t.agent = a.agent
+    ) as tokens
+from memory.agents a
 order by a.agent
 
 -- name: remove_agent
