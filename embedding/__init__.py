@@ -9,6 +9,7 @@ from embedding.maker import (
     Vectors,
 )
 from embedding.queries import QueryEmbeddings
+from embedding.serving import ServingEmbedder
 
 __all__ = [
     "EMBEDDER_NAMES",
@@ -17,6 +18,7 @@ __all__ = [
     "EmbedderUnavailable",
     "EmbeddingError",
     "QueryEmbeddings",
+    "ServingEmbedder",
     "TextRefused",
     "Vectors",
     "make_embedder",

@@ -13,6 +13,7 @@ import structlog
 
 from embedding.listening import listening, set_within, stop_if_cancelled
 from embedding.maker import Embedder, EmbedderUnavailable, EmbeddingError, Vectors
+from embedding.serving import ServingEmbedder
 from sql.errors import StoreError, translated
 from sql.loader import queries
 from sql.pool import Pool
@@ -36,16 +37,24 @@ class Backfill:
     leaves nothing locked, and its rows come up again.
 
     `backlog` is how many versions wait (None: not known yet), `trouble` why some of them wait
-    longer than it takes, or None.
+    longer than it takes, or None. `serving` is told which model's vectors are searched; its
+    maker embeds fresh memories too, as long as that is another.
     """
 
     def __init__(
-        self, pool: Pool, embedder: Embedder, *, batch: int = 32, poll_seconds: float = 1.0
+        self,
+        pool: Pool,
+        embedder: Embedder,
+        *,
+        serving: ServingEmbedder | None = None,
+        batch: int = 32,
+        poll_seconds: float = 1.0,
     ) -> None:
         self.backlog: int | None = None
         self.trouble: str | None = None
         self._pool = pool
         self._embedder = embedder
+        self._serving = serving
         self._batch = batch
         self._poll_seconds = poll_seconds
         self._sql = queries("embedding")
@@ -76,11 +85,15 @@ class Backfill:
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
     async def use_model(self) -> None:
-        """Make the embedder's model the current one; what has other vectors joins the queue."""
+        """Have every memory embedded by the embedder's model; what has no such vector is queued.
+
+        Another model's vectors serve until that is done.
+        """
         with translated():
             await self._pool.execute(
                 self._sql["use_model"], self._embedder.model, self._embedder.dimension
             )
+        await self._settle()
 
     async def drain(self) -> int:
         """Embed until nothing is due; returns how many versions got vectors.
@@ -92,8 +105,8 @@ class Backfill:
             stored += await self._embed(claimed)
             stop_if_cancelled()
             if monotonic() - self._counted_at > BACKLOG_SECONDS:
-                await self._count()
-        await self._count()
+                await self._settle()
+        await self._settle()
         return stored
 
     async def _claim(self) -> Claimed:
@@ -103,6 +116,7 @@ class Backfill:
     async def _embed(self, claimed: Claimed) -> int:
         try:
             made = await self._embedder.embed_passages([row["embed_text"] for row in claimed])
+            await self._serve_at_once([row for row in claimed if row["unserved"]])
         except EmbedderUnavailable:
             await self._release(claimed)
             raise
@@ -117,13 +131,24 @@ class Backfill:
             [await self._store(row, chunks) for row, chunks in zip(claimed, made, strict=True)]
         )
 
-    async def _store(self, row: asyncpg.Record, chunks: Vectors) -> bool:
+    async def _serve_at_once(self, fresh: Claimed) -> None:
+        """Give what was written during a change the vectors of the model that still serves."""
+        maker = self._serving.other if self._serving is not None else None
+        if maker is None or not fresh:
+            return
+        made = await maker.embed_passages([row["embed_text"] for row in fresh])
+        for row, chunks in zip(fresh, made, strict=True):
+            await self._store(row, chunks, maker.model)
+
+    async def _store(self, row: asyncpg.Record, chunks: Vectors, model: str | None = None) -> bool:
         """Store one version's vectors; False when it was erased meanwhile."""
         texts = [vector_text(chunk) for chunk in chunks.tolist()]
         key = (row["space"], row["id"], row["version"])
         with translated():
             return bool(
-                await self._pool.fetchval(self._sql["store"], *key, self._embedder.model, texts)
+                await self._pool.fetchval(
+                    self._sql["store"], *key, model or self._embedder.model, texts
+                )
             )
 
     async def _release(self, claimed: Claimed) -> None:
@@ -133,10 +158,15 @@ class Backfill:
                 self._sql["release"], *keys, timedelta(seconds=FIRST_PAUSE_SECONDS)
             )
 
-    async def _count(self) -> None:
+    async def _settle(self) -> None:
+        """Count what waits, and swap the models when nothing does any more."""
         with translated():
-            self.backlog = await self._pool.fetchval(self._sql["backlog"])
+            row = await self._pool.fetchrow(self._sql["settle"])
+        assert row is not None
+        self.backlog = row["backlog"]
         self._counted_at = monotonic()
+        if self._serving is not None:
+            await self._serving.follow(row["serving"])
 
     def _report(self, error: EmbeddingError | StoreError, pause: float) -> None:
         self.trouble = str(error)

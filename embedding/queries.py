@@ -11,6 +11,7 @@ from time import monotonic
 import structlog
 
 from embedding.maker import Embedder, EmbeddingError, TextRefused
+from embedding.serving import ServingEmbedder
 from embedding.texts import cleaned
 from sql.records import QueryEmbedding, failed_embedding, query_embedding
 
@@ -35,7 +36,11 @@ class QueryEmbeddings:
     """
 
     def __init__(
-        self, embedder: Embedder | None, *, size: int = 10_000, timeout_seconds: float = 2.0
+        self,
+        embedder: Embedder | ServingEmbedder | None,
+        *,
+        size: int = 10_000,
+        timeout_seconds: float = 2.0,
     ) -> None:
         self._embedder = embedder
         self._size = size
@@ -47,19 +52,22 @@ class QueryEmbeddings:
 
     async def __call__(self, text: str) -> QueryEmbedding:
         """Return the text's query embedding, or the marker that says why there is none."""
-        if self._embedder is None:
+        embedder = self._now()
+        if embedder is None:
             return _NO_EMBEDDER
-        model = self._embedder.model
+        model = embedder.model
         if not text.strip("\x00 \t\r\n"):
             return failed_embedding(model, "the query is blank")
         text = text[:MAX_QUERY_CHARACTERS]
-        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        # Beside the model: while it is changed, the same text is asked of both.
+        named = f"{model} {text}".encode("utf-8", "surrogatepass")
+        key = blake2b(named, digest_size=16).digest()
         if (made := self._made.get(key)) is not None:
             self._made.move_to_end(key)
             return made
         if monotonic() < self._paused_until:
             return failed_embedding(model, "the embedder failed a moment ago")
-        making = self._making.get(key) or self._start(key, text, self._embedder)
+        making = self._making.get(key) or self._start(key, text, embedder)
         return await self._awaited(making, model)
 
     async def many(self, texts: Sequence[str]) -> list[QueryEmbedding]:
@@ -72,7 +80,7 @@ class QueryEmbeddings:
         None where the text has more than one chunk or nothing could be made in time: the
         back-fill worker makes up for it.
         """
-        embedder = self._embedder
+        embedder = self._now()
         if (
             embedder is None
             or len(text) > MAX_PASSAGE_CHARACTERS
@@ -86,6 +94,9 @@ class QueryEmbeddings:
             self._failed(error)
             return None
         return query_embedding(embedder.model, vectors[0].tolist()) if len(vectors) == 1 else None
+
+    def _now(self) -> Embedder | None:
+        return self._embedder.now if isinstance(self._embedder, ServingEmbedder) else self._embedder
 
     def _start(self, key: bytes, text: str, embedder: Embedder) -> asyncio.Task[QueryEmbedding]:
         making = asyncio.create_task(self._make(key, text, embedder))

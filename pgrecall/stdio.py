@@ -12,7 +12,7 @@ from embedding.backfill import Backfill
 from mcp_server import Caller, run_bridge, run_stdio
 from pgrecall import __version__
 from pgrecall.database import require_ready
-from pgrecall.embedders import configured_embedder
+from pgrecall.embedders import serving_embedder
 from pgrecall.endpoints import Credentials, Endpoints
 from pgrecall.first_agent import ensure_first_agent
 from pgrecall.settings import Settings
@@ -55,24 +55,24 @@ def _token(state: StateFolder, agent: str | None) -> str | None:
 async def _caller(
     settings: Settings, state: StateFolder, agent: str | None
 ) -> AsyncIterator[Caller]:
-    embedder = configured_embedder(settings)
+    serving = serving_embedder(settings)
     async with _database(settings, state) as dsn:
         pool = await create_pool(dsn, min_size=1, max_size=5)
         behind = [recall_log.run(pool)]
-        if embedder is not None:
-            behind.append(Backfill(pool, embedder).run())
+        if serving is not None:
+            behind.append(Backfill(pool, serving.wanted, serving=serving).run())
         working = [asyncio.create_task(work) for work in behind]
         try:
             first = await ensure_first_agent(pool, state)
-            store = MemoryStore(pool, QueryEmbeddings(embedder))
+            store = MemoryStore(pool, QueryEmbeddings(serving))
             yield Caller(store, pool, await find_agent(pool, agent or first))
         finally:
             for task in working:
                 task.cancel()
             await asyncio.gather(*working, return_exceptions=True)
             await pool.close()
-            if embedder is not None:
-                await embedder.close()
+            if serving is not None:
+                await serving.close()
 
 
 @asynccontextmanager

@@ -1,15 +1,17 @@
-"""`migrate`, `status`, `doctor`: the database and what surrounds it."""
+"""`migrate`, `reembed`, `status`, `doctor`: the database and what surrounds it."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 
 from pgrecall.commands.options import AsJson, DatabaseUrl, StateDir, settings_of
 from pgrecall.console import say, say_json
+from pgrecall.errors import PgrecallError
 
 _MARKS = {"ok": "[green]✓[/]", "advice": "[yellow]![/]", "failed": "[red]✗[/]"}
 
@@ -17,6 +19,7 @@ _MARKS = {"ok": "[green]✓[/]", "advice": "[yellow]![/]", "failed": "[red]✗[/
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(migrate)
+    app.command()(reembed)
     app.command()(status)
     app.command()(doctor)
 
@@ -36,6 +39,27 @@ def migrate(state_dir: StateDir = None, database_url: DatabaseUrl = None) -> Non
     for name in applied:
         say(f"applied {escape(name)}")
     say("the database is at this version" if applied else "nothing to apply")
+
+
+def reembed(
+    every: Annotated[
+        bool, typer.Option("--all", help="Embed anew what has a vector of this model too.")
+    ] = False,
+    as_json: AsJson = False,
+    state_dir: StateDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Give every memory a vector of the configured embedder; the old ones serve meanwhile."""
+    from pgrecall.reembedding import reembed as run
+
+    done = asyncio.run(run(settings_of(state_dir, database_url), every=every))
+    if as_json:
+        say_json(asdict(done))
+    elif not done.waiting:
+        say(f"embedded {done.embedded}; every memory has its vector of {escape(done.model)}")
+    if done.waiting:
+        why = done.trouble or "another process has claimed them"
+        raise PgrecallError(f"{done.waiting} memories have no vector of {done.model}: {why}")
 
 
 def status(

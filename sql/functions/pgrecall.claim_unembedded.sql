@@ -1,13 +1,19 @@
 -- Lease up to `batch` versions that wait for a vector, newest first, so that a fresh memory does not
 -- wait behind an import or a change of the model. An attempt that dies comes up again when its lease
--- ends, later each time, so that one bad text can't keep the worker busy.
+-- ends, later each time, so that one bad text can't keep the worker busy. Nothing for a worker of another model than
+-- every head shall have; during a change `unserved` says that the model that still serves has no vector of it.
 create or replace function pgrecall.claim_unembedded(with_model text, batch int)
-returns table (space text, id uuid, version int, embed_text text)
+returns table (space text, id uuid, version int, embed_text text, unserved boolean)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
+declare
+    serving text := (select e.model from pgrecall.embedding_models e where e.current);
 begin
+    if with_model is distinct from pgrecall.target_model() then
+        return;
+    end if;
     return query
     with due as (
         select q.space, q.id, q.version from pgrecall.embedding_queue q
@@ -22,7 +28,10 @@ begin
         from due where q.space = due.space and q.id = due.id and q.version = due.version
         returning q.space, q.id, q.version
     )
-    select m.space, m.id, m.version, concat_ws(E'\n', m.title, m.content)
+    select m.space, m.id, m.version, concat_ws(E'\n', m.title, m.content),
+        with_model <> serving and not exists (
+            select from pgrecall.embeddings e
+            where e.space = m.space and e.id = m.id and e.version = m.version and e.model = serving)
     from leased join pgrecall.memories m using (space, id, version);
 end
 $$;

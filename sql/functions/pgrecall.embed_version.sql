@@ -5,12 +5,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     given record := pgrecall.parse_embedding(embedding);
+    known pgrecall.embedding_models;
 begin
-    if given.vector is not null
-        and exists (select from pgrecall.embedding_models e where e.model = given.model and e.current)
-    then
+    select * into known from pgrecall.embedding_models e
+    where given.vector is not null and e.model = given.model and (e.current or e.coming);
+    if known.model is not null then
         perform pgrecall.store_embeddings(fresh.space, fresh.id, fresh.version, given.model, array[given.vector]);
-    else
+    end if;
+    -- During a change of the model both are wanted.
+    if known.model is null or exists (select from pgrecall.embedding_models e where e.coming) then
         perform pgrecall.queue_versions(array[fresh]);
     end if;
 end

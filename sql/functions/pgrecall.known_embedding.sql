@@ -15,8 +15,9 @@ begin
     end if;
     select e.model || ' ' || e.embedding::text into known
     from pgrecall.query_embeddings e
-    join pgrecall.embedding_models m on m.model = e.model and m.current
-    where e.text_hash = sha256(convert_to(query, 'UTF8'));
+    join pgrecall.embedding_models m on m.model = e.model and (m.current or m.coming)
+    where e.text_hash = sha256(convert_to(query, 'UTF8'))
+    order by m.current desc limit 1;
     if known is null and query ~ '\S' and octet_length(query) <= longest and not pg_is_in_recovery() then
         perform pg_notify('pgrecall_wanted', pgrecall.sealed(query));
     end if;

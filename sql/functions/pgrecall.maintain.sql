@@ -1,5 +1,5 @@
 -- Put the store in order: archive what has expired, drop old lines of the recall log, take readers off that nobody
--- has any more, and copy fresh shares.
+-- has any more, copy fresh shares, and let the vectors of models go that were replaced a day ago.
 -- Whoever comes while another does it leaves at once, with null.
 create or replace function pgrecall.maintain(keep_recall_log interval default '30 days')
 returns table (expired bigint, recall_log_dropped bigint, shares int)
@@ -26,6 +26,7 @@ begin
     get diagnostics recall_log_dropped = row_count;
     perform pgrecall.sweep_tokens();
     shares := pgrecall.refresh_shares();
+    perform pgrecall.drop_retired_vectors('1 day');
     return next;
 end
 $$;

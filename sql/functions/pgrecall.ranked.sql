@@ -13,7 +13,6 @@ as $$
 declare
     s pgrecall.scope;
     given record;
-    missing text;
     dated record;
     pool int := 100;
     recency_weight real := coalesce(weights[3], 0);
@@ -35,13 +34,14 @@ begin
     s := dated.s;
     s.visible := pgrecall.visible_rows(s);
     if mode in ('hybrid', 'vector') and not dated.listed then
-        query_embedding := pgrecall.known_embedding(query, query_embedding);
-        missing := pgrecall.why_no_vector(query_embedding);
-        if missing is not null then
-            perform pgrecall.say_degraded(missing);
+        given := pgrecall.vectors_for(pgrecall.known_embedding(query, query_embedding));
+        if given.missing is not null then
+            perform pgrecall.say_degraded(given.missing);
         end if;
+    else
+        given := pgrecall.vectors_for('none');
+        given.missing := null;
     end if;
-    given := pgrecall.parse_embedding(query_embedding);
     -- Doubling steps, so that the pages of one answer come from one pool.
     while pool < 2 * (k + skip) loop
         pool := pool * 2;
@@ -49,7 +49,7 @@ begin
     return query
     with lexical as materialized (
         select h.* from pgrecall.lexical_leg(dated.words, s, pool) h
-        where mode in ('hybrid', 'lexical') or (mode = 'vector' and missing is not null)
+        where mode in ('hybrid', 'lexical') or (mode = 'vector' and given.missing is not null)
         union all
         -- Every text contains the empty one: a query of only dates lists its span, newest first.
         select h.* from pgrecall.exact_leg(dated.words, s, pool) h where mode = 'exact' or dated.listed
@@ -57,7 +57,7 @@ begin
         select h.*, 1 - (h.distance - min(h.distance) over ())
             / nullif(max(h.distance) over () - min(h.distance) over (), 0) as closeness
         from pgrecall.vector_leg(given.model, given.vector, s, pool) h
-        where mode in ('hybrid', 'vector') and missing is null and not dated.listed
+        where mode in ('hybrid', 'vector') and given.missing is null and not dated.listed
             -- The lexical leg is over when the clock is looked at; where it found nothing, the clock does not count.
             and (mode = 'vector' or not exists (select from lexical) or not pgrecall.late('the vector leg'))
     ), found as materialized (
@@ -94,11 +94,11 @@ begin
     )
     select row_number() over (order by final desc, id, version)::int, space, id, version, lexical_rank, vector_rank,
         recency_rank, graph_rank, hops, distance, score, factors, final,
-        nullif(concat_ws('; ', missing, dated.unmet, pgrecall.left_out()), '')
+        nullif(concat_ws('; ', given.missing, given.partial, dated.unmet, pgrecall.left_out()), '')
     from scored
     order by final desc, id, version
     limit k offset skip;
     -- An answer without rows has it too.
-    perform set_config('pgrecall.degraded', concat_ws('; ', missing, dated.unmet, pgrecall.left_out()), true);
+    perform set_config('pgrecall.degraded', concat_ws('; ', given.missing, given.partial, dated.unmet, pgrecall.left_out()), true);
 end
 $$;

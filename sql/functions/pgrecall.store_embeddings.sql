@@ -12,7 +12,11 @@ begin
     select * into version_row from pgrecall.memories m
     where m.space = target and m.id = memory_id and m.version = of_version
     for share;
-    delete from pgrecall.embedding_queue q where q.space = target and q.id = memory_id and q.version = of_version;
+    -- A vector of the model that only serves until another has come leaves that one's to be made.
+    if version_row.id is null or with_model = pgrecall.target_model() then
+        delete from pgrecall.embedding_queue q
+        where q.space = target and q.id = memory_id and q.version = of_version;
+    end if;
     if version_row.id is null then
         return false;
     end if;

@@ -1,18 +1,11 @@
--- Why the vector leg can't serve this query embedding; null when it can.
+-- Why the vector leg can't serve this query embedding, or not wholly; null when it can.
 create or replace function pgrecall.why_no_vector(query_embedding text) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    given record := pgrecall.parse_embedding(query_embedding);
-    known text := (select e.model from pgrecall.embedding_models e where e.current);
+    given record := pgrecall.vectors_for(query_embedding);
 begin
-    return case
-        when query_embedding is null then 'no query embedding'
-        when given.reason is not null then given.reason
-        when known is null then 'no embedding model is in use'
-        when given.model <> known
-            then format('the query embedding is of model %s, the memories'' are of %s', given.model, known)
-    end;
+    return coalesce(given.missing, given.partial);
 end
 $$;

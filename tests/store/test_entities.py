@@ -92,7 +92,9 @@ async def test_what_is_of_an_entity_comes_before_what_speaks_of_it(remember, rec
     assert len(answer.results) == 6
 
 
-async def test_a_quoted_entity_comes_before_what_speaks_of_it_however_often(remember, recall, embed):
+async def test_a_quoted_entity_comes_before_what_speaks_of_it_however_often(
+    remember, recall, embed
+):
     for number in range(5):
         await remember(
             f"Halcyon Bikes ask and ask, what did Halcyon Bikes ask {number}", entity="Gossip"

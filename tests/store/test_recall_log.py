@@ -153,9 +153,6 @@ async def test_many_collectors_at_once_log_each_recall_once(pool, store, ada):
 
 
 async def test_the_spool_needs_no_disk(pool):
-    assert (
-        await pool.fetchval(
-            "select relpersistence::text from pg_class where oid = 'pgrecall.recall_spool'::regclass"
-        )
-        == "u"
-    )
+    persistence = "select relpersistence::text from pg_class where oid = $1::regclass"
+
+    assert await pool.fetchval(persistence, "pgrecall.recall_spool") == "u"

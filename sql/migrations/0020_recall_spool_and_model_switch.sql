@@ -17,3 +17,15 @@ alter table pgrecall.recall_spool enable row level security;
 
 -- Recalls were handed over by the fronts, and are now fetched from the spool.
 drop function if exists pgrecall.log_recalls(jsonb);
+
+-- A change of the model: the current one serves until the coming one has a vector of every head, then they swap.
+-- `total` and `waiting` say how many heads there were when it began, and how many had no new vector a moment ago.
+-- A retired model's vectors stay for a while, so that going back costs nothing.
+alter table pgrecall.embedding_models
+    add column coming boolean not null default false,
+    add column total bigint,
+    add column waiting bigint,
+    add column retired_at timestamptz,
+    add check (not (current and coming));
+create unique index on pgrecall.embedding_models (coming) where coming;
+update pgrecall.embedding_models set retired_at = now() where not current;
