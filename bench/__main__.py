@@ -7,7 +7,7 @@ import sys
 
 from rich.console import Console
 
-NAMES = ("startup", "writes", "gateway", "embedding", "retrieval", "latency")
+NAMES = ("startup", "writes", "log", "gateway", "embedding", "retrieval", "latency")
 
 
 def main() -> None:

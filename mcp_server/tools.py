@@ -10,6 +10,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 
 from mcp_server.callers import Caller, CurrentCaller
+from mcp_server.log_tools import log_tools
 from mcp_server.model_tool import model_tool
 from mcp_server.sharing import sharing_tools
 from sql.entities import add_alias
@@ -26,7 +27,7 @@ from sql.records import (
     Remembered,
 )
 
-GROUPS: Final = frozenset({"core", "self", "sharing"})
+GROUPS: Final = frozenset({"core", "self", "sharing", "admin"})
 
 
 class MemoryId(Input):
@@ -90,7 +91,7 @@ async def alias(caller: Caller, new: NewAlias) -> Alias:
 
 def tools_of(caller: CurrentCaller, groups: Collection[str]) -> list[Tool]:
     """Return the tools of the groups asked for."""
-    made = {"core": _core_tools, "self": _self_tools, "sharing": sharing_tools}
+    made = {"core": _core_tools, "self": _self_tools, "sharing": sharing_tools, "admin": log_tools}
     return [tool for group, make in made.items() if group in groups for tool in make(caller)]
 
 

@@ -32,7 +32,9 @@ from pgrecall.system_user import let_through, postgres_user
 
 Purpose: TypeAlias = Literal["up", "mcp", "command"]
 
-_OURS = frozenset({"lock", "pgrecall.toml", "postgres", "secrets.json", "credentials.json"})
+_OURS = frozenset(
+    {"lock", "pgrecall.toml", "postgres", "secrets.json", "credentials.json", "signing_key.pem"}
+)
 _HANDOVER_SECONDS = 15.0
 _PROBE_SECONDS = 0.3  # holder() in another process takes the lock for a moment
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -68,6 +70,11 @@ class StateFolder:
     def credentials_file(self) -> Path:
         """Where the first agent's secrets stand."""
         return self.path / "credentials.json"
+
+    @property
+    def signing_key_file(self) -> Path:
+        """Where the key stands that signs the log's heads."""
+        return self.path / "signing_key.pem"
 
     @property
     def postgres_folder(self) -> Path:

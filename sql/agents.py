@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -98,6 +98,7 @@ async def add_agent(
                     hint="Choose another name, or erase those memories first.",
                 )
             await connection.execute(_QUERIES["add_agent"], agent, admin, reader)
+            await _log(connection, agent, "add_agent", admin=admin, reader=reader)
             await connection.execute(_QUERIES["add_member"], f"~{agent}", agent, "admin")
             for space in spaces:
                 role = "reader" if reader else "writer"
@@ -119,6 +120,7 @@ async def rotate(pool: Pool, name: str, *, token_expires_at: datetime | None = N
             await connection.execute(
                 _QUERIES["expire_tokens"], agent.name, datetime.now(UTC) + TOKEN_OVERLAP
             )
+            await _log(connection, agent.name, "expire_tokens")
             token = await _issue_token(connection, agent.name, token_expires_at)
             has_login = await connection.fetchrow(_QUERIES["login_secret"], agent.name)
             password = await _set_password(connection, agent.name) if has_login else None
@@ -131,6 +133,8 @@ async def remove(pool: Pool, name: str) -> None:
         async with pool.acquire() as connection, connection.transaction():
             agent = await _found(connection, name)
             had_login = await connection.fetchrow(_QUERIES["login_secret"], agent.name)
+            await connection.execute(_QUERIES["leave_spaces"], agent.name)
+            await _log(connection, agent.name, "remove_agent")
             await connection.execute(_QUERIES["remove_agent"], agent.name)
             if had_login:
                 await connection.execute(f'drop role "{agent.name}"')
@@ -187,6 +191,7 @@ async def _issue_token(
     token = f"pgr_{secrets.token_urlsafe(32)}"
     token_hash = hashlib.sha256(token.encode()).digest()
     await connection.execute(_QUERIES["add_token"], token_hash, agent, token[:12], expires_at)
+    await _log(connection, agent, "add_token", token_hash=token_hash.hex()[:16])
     return token
 
 
@@ -209,4 +214,10 @@ async def _set_password(connection: Connection, agent: AgentName) -> str:
     secret = scram_secret(password)
     await connection.execute(f"alter role \"{agent}\" password '{secret}'")
     await connection.execute(_QUERIES["set_sql_login"], agent, secret, None)
+    await _log(connection, agent, "set_login")
     return password
+
+
+async def _log(connection: Connection, agent: AgentName, action: str, **payload: Any) -> None:
+    """Append what was done to an agent to the chain of its own space."""
+    await connection.execute(_QUERIES["log"], agent, action, payload)

@@ -13,6 +13,8 @@ begin
     if not found then
         raise exception 'no open session %', coalesce(ended::text, 'in this connection') using errcode = 'P0002';
     end if;
+    perform pgrecall.append_event(
+        '~' || who, who, 'end_session', null, null, jsonb_build_object('session', ended), null);
     if ended = pgrecall.open_session(who) then
         perform set_config('pgrecall.session', '', false);
     end if;

@@ -11,6 +11,8 @@ declare
 begin
     perform pgrecall.enter_space('~' || who, who);
     insert into pgrecall.sessions (space, session, agent, client) values ('~' || who, opened, who, client);
+    perform pgrecall.append_event(
+        '~' || who, who, 'start_session', null, null, jsonb_build_object('session', opened), null);
     perform set_config('pgrecall.session', opened::text, false);
     return opened;
 end

@@ -4,10 +4,8 @@ create or replace function pgrecall.event_hash(
     previous_hash bytea, space text, agent text, sequence bigint, at timestamptz, action text,
     id uuid, version int, payload jsonb, commitment bytea
 ) returns bytea
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-select sha256(pgrecall.frame(
-    encode(previous_hash, 'hex'), space, agent, sequence::text, (extract(epoch from at) * 1000000)::bigint::text,
-    action, id::text, version::text, payload::text, encode(commitment, 'hex')))
-$$;
+language sql stable parallel safe
+return sha256(pgrecall.framed(
+    encode(previous_hash, 'hex')::bytea, convert_to(space, 'UTF8'), convert_to(agent, 'UTF8'), sequence::text::bytea,
+    pgrecall.microseconds(at), convert_to(action, 'UTF8'), id::text::bytea,
+    version::text::bytea, convert_to(payload::text, 'UTF8'), encode(commitment, 'hex')::bytea));

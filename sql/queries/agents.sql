@@ -45,3 +45,10 @@ select exists (select from pg_catalog.pg_roles where rolname = $1)
 
 -- name: add_member
 select pgrecall.add_member($1, $2, $3)
+
+-- name: leave_spaces
+select pgrecall.append_event(m.space, m.agent, 'leave_space', null, null, '{}', null)
+from (select space, agent from pgrecall.members where agent = $1 order by space) as m
+
+-- name: log
+select pgrecall.append_event('~' || $1::text, $1::text, $2, null, null, $3, null)
