@@ -1,8 +1,7 @@
-"""Whoever changes the log or a memory past it is found, with the place, in SQL and from an export."""
+"""Whoever changes the log, or a memory past it, is found with the place: in SQL and offline."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 import asyncpg
 import pytest
 
-from pgrecall.log_file import NotALog, verify_lines
+from pgrecall.log_file import verify_lines
 from sql.acting import acting
 from sql.agents import find_agent
 from sql.events import chain_heads, verify_everything
@@ -101,10 +100,10 @@ IN_LOG = {
     ),
     "an event is put between": Tampering(
         (
-            f"update pgrecall.events set sequence = sequence + 1000 where {CHAIN} and sequence > 4",
-            f"update pgrecall.events set sequence = sequence - 999 where {CHAIN} and sequence > 999",
-            "insert into pgrecall.events select space, agent, 5, at, 'alias', null, null, '{}', null,"
-            f" hash, '' from pgrecall.events where {CHAIN} and sequence = 4",
+            f"update pgrecall.events set sequence = 1000 + sequence where {CHAIN} and sequence > 4",
+            f"update pgrecall.events set sequence = sequence - 999 where {CHAIN} and sequence > 99",
+            "insert into pgrecall.events select space, agent, 5, at, 'alias', null, null, '{}',"
+            f" null, hash, '' from pgrecall.events where {CHAIN} and sequence = 4",
             f"update pgrecall.events set hash = {HASHED} where {CHAIN} and sequence = 5",
             f"update pgrecall.chain_heads set sequence = sequence + 1 where {CHAIN}",
         ),
@@ -227,8 +226,8 @@ IN_MEMORIES = {
         f"delete from pgrecall.memories where {BASTION}", 3, "is gone, and no event erased it"
     ),
     "a memory is written past the log": memory(
-        "insert into pgrecall.memories (space, id, version, agent, kind, visibility, readers, content,"
-        " tags, importance, confidence, pinned, metadata, created_at, identity_hash, salt)"
+        "insert into pgrecall.memories (space, id, version, agent, kind, visibility, readers,"
+        " content, tags, importance, confidence, pinned, metadata, created_at, identity_hash, salt)"
         " select space, gen_random_uuid(), version, agent, kind, visibility, readers, 'forged',"
         " tags, importance, confidence, pinned, metadata, created_at, sha256('x'), salt"
         f" from pgrecall.memories where {BASTION}",
@@ -289,13 +288,12 @@ do $$
 declare
     one pgrecall.events;
     before bytea := sha256('');
-    until bigint := (select sequence from pgrecall.chain_heads where {CHAIN});
 begin
     update pgrecall.events set at = at - interval '1 hour' where {CHAIN} and sequence = 5;
     for one in select * from pgrecall.events where {CHAIN} order by sequence loop
         one.previous_hash := before;
-        before := pgrecall.event_hash(before, one.space, one.agent, one.sequence, one.at, one.action,
-            one.id, one.version, one.payload, one.commitment);
+        before := pgrecall.event_hash(before, one.space, one.agent, one.sequence, one.at,
+            one.action, one.id, one.version, one.payload, one.commitment);
         update pgrecall.events set previous_hash = one.previous_hash, hash = before
         where {CHAIN} and sequence = one.sequence;
         update pgrecall.chain_heads set previous_hash = one.previous_hash, hash = before
