@@ -12,7 +12,6 @@ from pgrecall.settings import Settings
 from pgrecall.shared_postgres import shared_postgres
 from pgrecall.state_folder import StateFolder
 from sql.migrate import migrate
-from sql.pool import Pool, create_pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +37,6 @@ async def opened_database(settings: Settings, *, migrated: bool = True) -> Async
     else:
         async with shared_postgres(StateFolder(settings.state_dir), migrated=migrated) as postgres:
             yield Database(postgres.app_dsn, postgres.superuser_dsn)
-
-
-@asynccontextmanager
-async def opened_pool(settings: Settings) -> AsyncIterator[Pool]:
-    """Yield a small pool of connections to the database, as pgrecall itself."""
-    async with opened_database(settings) as database:
-        pool = await create_pool(database.dsn, min_size=1, max_size=2)
-        try:
-            yield pool
-        finally:
-            await pool.close()
 
 
 async def require_ready(dsn: str) -> None:

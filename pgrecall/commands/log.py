@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
+from pgrecall.commands.acting import opened_pool
 from pgrecall.commands.options import AsJson, DatabaseUrl, StateDir, settings_of
 from pgrecall.console import err, out, say, say_json, say_text
 from pgrecall.errors import PgrecallError
@@ -158,7 +159,6 @@ def _verified_file(file: Path, space: str | None, noted: Sequence[Head]) -> Veri
 async def _verified_database(
     settings: Settings, space: str | None, noted: Sequence[Head]
 ) -> Verification:
-    from pgrecall.database import opened_pool
     from sql.events import verify_everything
 
     async with opened_pool(settings) as pool:
@@ -167,7 +167,6 @@ async def _verified_database(
 
 
 async def _heads(settings: Settings, space: str | None) -> list[Head]:
-    from pgrecall.database import opened_pool
     from sql.events import chain_heads
 
     async with opened_pool(settings) as pool:
@@ -175,7 +174,6 @@ async def _heads(settings: Settings, space: str | None) -> list[Head]:
 
 
 async def _export(settings: Settings, space: str | None, file: Path | None) -> int:
-    from pgrecall.database import opened_pool
     from sql.events import exported
 
     with _written(file):

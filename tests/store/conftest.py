@@ -51,7 +51,7 @@ def add_agent(pool: asyncpg.Pool) -> AddAgent:
 async def log_in(
     database: Database, pool: asyncpg.Pool, unique_name: Callable[[str], str]
 ) -> AsyncIterator[LogIn]:
-    """`eve = await log_in("eve", spaces=["infra"])`: roles are the server's, so names are unique."""
+    """`eve = await log_in("eve", spaces=["infra"])`: roles are the server's, so names differ."""
     made: list[Login] = []
 
     async def connect(stem: str, **options: Any) -> Login:
