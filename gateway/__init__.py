@@ -4,10 +4,10 @@ A client logs in with its own password, is relayed to a backend that is logged i
 and its calls of recall() and remember() get the embedding of their text.
 """
 
-from gateway.config import GatewayConfig, Limits, Tls, Upstream
+from gateway.config import GatewayConfig, Limits, SharedPlaces, Tls, Upstream
 from gateway.embedding_socket import EmbeddingServer, SocketEmbeddings
 from gateway.server import Gateway, InsecureBind, serve
-from gateway.workers import SharedCount, Workers
+from gateway.workers import Workers
 
 __all__ = [
     "EmbeddingServer",
@@ -15,7 +15,7 @@ __all__ = [
     "GatewayConfig",
     "InsecureBind",
     "Limits",
-    "SharedCount",
+    "SharedPlaces",
     "SocketEmbeddings",
     "Tls",
     "Upstream",

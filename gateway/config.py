@@ -9,8 +9,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from gateway.workers import SharedCount
-
 
 class LoginSecret(Protocol):
     """A role's SCRAM verifier, as pg_authid holds it, and how long it may be used."""
@@ -66,10 +64,12 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one gateway process grants; None is no limit.
+    """What a gateway grants, all workers on its port together; None is no limit.
 
-    An idle session ends between one and two times `idle_timeout_seconds` after its last message. A
-    client that stops sending gets `half_close_seconds` for the rest of its answers.
+    A connection counts for its address from its first moment, and for the rest once it has said who
+    it is. The login's time runs over TLS, startup and proof. An idle session ends between one and
+    two times `idle_timeout_seconds` after its last message. A client that stops sending gets
+    `half_close_seconds` for the rest of its answers.
     """
 
     max_connections: int = 1000
@@ -82,6 +82,19 @@ class Limits:
     half_close_seconds: float = 10.0
     max_buffered_bytes: int = 256 * 1024
     embedding_timeout_seconds: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPlaces:
+    """The folder where the workers on one port keep count; of `workers`, `index` is this one."""
+
+    path: Path
+    index: int
+    workers: int
+
+    def file(self, index: int) -> Path:
+        """Return where the worker of that index keeps count."""
+        return self.path / f"places-{index}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +115,6 @@ class GatewayConfig:
     tls: Tls | None = None
     limits: Limits = field(default_factory=Limits)
     reuse_port: bool = False
-    shared_count: SharedCount | None = None  # of all workers' sessions
+    shared_places: SharedPlaces | None = None
     # The mock exchange of unknown roles must look alike in every process and after a restart.
     mock_secret: bytes | None = field(default=None, repr=False)

@@ -34,7 +34,7 @@ REFUSALS = Counter(
 )
 LOGIN_SECONDS = Histogram(
     "pgrecall_gateway_login_seconds",
-    "From a connection's first byte to its first ReadyForQuery.",
+    "From a startup packet to the first ReadyForQuery, or to the refusal.",
     buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5, 30),
 )
 BYTES = Counter(

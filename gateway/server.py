@@ -6,13 +6,18 @@ import asyncio
 import contextlib
 import ipaddress
 import socket
+from functools import partial
 from typing import Final
 
 import structlog
 
+from gateway import metrics
 from gateway.config import Embeddings, GatewayConfig, LoginSecrets
 from gateway.embedding_source import EmbeddingSource
+from gateway.keepalive import keep_alive
 from gateway.login import Logins
+from gateway.places import Place, Places
+from gateway.refusals import TooManyClients
 from gateway.session import Sessions
 from gateway.tls import CertificateStore
 
@@ -32,10 +37,15 @@ class Gateway:
     """A listening gateway; `port` is the one it got."""
 
     def __init__(
-        self, listeners: list[socket.socket], sessions: Sessions, config: GatewayConfig
+        self,
+        listeners: list[socket.socket],
+        sessions: Sessions,
+        places: Places,
+        config: GatewayConfig,
     ) -> None:
         self._listeners = listeners
         self._sessions = sessions
+        self._places = places
         self._limits = config.limits
         self.port: int = listeners[0].getsockname()[1]
         self._logins: set[asyncio.Task[None]] = set()
@@ -61,6 +71,7 @@ class Gateway:
         for login in tuple(self._logins):
             login.cancel()
         await self._emptied(_LAST_WORDS_SECONDS)
+        self._places.close()
 
     async def _stop_listening(self) -> None:
         for task in self._background:
@@ -84,17 +95,24 @@ class Gateway:
                 _log.warning("accept_failed", error=str(error))
                 await asyncio.sleep(_ACCEPT_PAUSE_SECONDS)
                 continue
-            if len(self._logins) >= self._limits.max_logins_at_once:
-                connection.close()  # a flood; whoever is honest tries again
-                continue
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            login = asyncio.create_task(self._sessions.admit(connection, address[0]))
-            self._logins.add(login)
-            login.add_done_callback(self._login_done)
+            self._begin_login(connection, address[0])
 
-    def _login_done(self, login: asyncio.Task[None]) -> None:
+    def _begin_login(self, connection: socket.socket, address: str) -> None:
+        place = self._places.enter(address)
+        if place is None:  # a flood; whoever is honest tries again
+            metrics.REFUSALS.labels(TooManyClients.reason, TooManyClients.sqlstate).inc()
+            connection.close()
+            return
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        keep_alive(connection)
+        login = asyncio.create_task(self._sessions.admit(connection, place))
+        self._logins.add(login)
+        login.add_done_callback(partial(self._login_done, place))
+
+    def _login_done(self, place: Place, login: asyncio.Task[None]) -> None:
         self._logins.discard(login)
+        if not place.is_session:
+            self._places.leave(place)
         if not login.cancelled() and (error := login.exception()) is not None:
             _log.error("login_failed", exc_info=error)
 
@@ -122,7 +140,9 @@ async def serve(
         raise
     logins = Logins(login_secrets, config.mock_secret)
     embed = EmbeddingSource(embeddings, config.limits.embedding_timeout_seconds)
-    gateway = Gateway(listeners, Sessions(config, logins, embed, certificates), config)
+    places = Places(config.limits, config.shared_places)
+    sessions = Sessions(config, logins, embed, certificates, places)
+    gateway = Gateway(listeners, sessions, places, config)
     _log.info("gateway_listening", host=config.host, port=gateway.port, tls=config.tls is not None)
     return gateway
 

@@ -12,6 +12,7 @@ import structlog
 
 from gateway.channel import Channel, ChannelClosed
 from gateway.config import Upstream
+from gateway.keepalive import keep_alive
 from gateway.protocol import backend, frontend
 from gateway.protocol.errors import ProtocolViolation
 from gateway.protocol.scram import (
@@ -22,7 +23,7 @@ from gateway.protocol.scram import (
     Verifier,
     new_nonce,
 )
-from gateway.protocol.startup import CancelRequest, SSLRequest, StartupMessage
+from gateway.protocol.startup import NEWEST_MINOR, CancelRequest, SSLRequest, StartupMessage
 from gateway.protocol.wire import frame
 from gateway.refusals import CannotConnect, Forwarded, NotAuthorized, WrongPassword
 
@@ -64,9 +65,13 @@ async def open_channel(upstream: Upstream) -> Channel:
             return channel
         _, channel = await loop.create_connection(Channel, upstream.host, upstream.port)
         connection: socket.socket = channel.transport.get_extra_info("socket")
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        keep_alive(connection)
         if upstream.tls is not None:
-            await _start_tls(channel, upstream)
+            try:
+                await _start_tls(channel, upstream)
+            except BaseException:
+                channel.close()
+                raise
     except (OSError, ChannelClosed) as error:
         raise CannotConnect("the database can't be reached") from error
     return channel
@@ -76,7 +81,6 @@ async def _start_tls(channel: Channel, upstream: Upstream) -> None:
     assert upstream.tls is not None
     channel.write(SSLRequest().encode())
     if await channel.exactly(1) != b"S":
-        channel.close()
         raise CannotConnect("the database does not accept TLS connections")
     transport = await asyncio.get_running_loop().start_tls(
         channel.transport, channel, upstream.tls, server_hostname=upstream.host
@@ -168,6 +172,25 @@ async def embedding_oid(channel: Channel) -> int | None:
             oid = int(value) if value else None
         elif tag == backend.ReadyForQuery.tag:
             return oid
+
+
+async def newest_minor(upstream: Upstream, asked: StartupMessage) -> int:
+    """Ask for the newest protocol and return the minor version that the upstream settles for.
+
+    What it can't do it says before it asks for a password, and this goes no further than that.
+    """
+    channel = await open_channel(upstream)
+    try:
+        channel.write(StartupMessage(NEWEST_MINOR, asked.parameters).encode())
+        tag, body = await channel.message(_MAX_LOGIN_MESSAGE_BYTES)
+        if tag != backend.NegotiateProtocolVersion.tag:
+            return NEWEST_MINOR
+        told = backend.NegotiateProtocolVersion.decode(body)
+        return min(told.version & 0xFFFF, NEWEST_MINOR)
+    except (ChannelClosed, ProtocolViolation) as error:
+        raise CannotConnect("the database closed the connection during login") from error
+    finally:
+        channel.close()
 
 
 async def forward_cancel(upstream: Upstream, request: CancelRequest) -> None:

@@ -1,18 +1,15 @@
 """Several gateway processes on one port: started, counted together, and replaced when they die.
 
 Each worker listens with `reuse_port` and the kernel spreads connections over them. A cancel request
-may reach any of them, since it carries Postgres's own key. Limits per address and per role are each
-worker's own; the limit on all connections is shared through a small file.
+may reach any of them, since it carries Postgres's own key. They count connections together, see
+gateway.places.
 """
 
 from __future__ import annotations
 
 import asyncio
-import mmap
 from asyncio.subprocess import Process
 from collections.abc import Awaitable, Callable
-from pathlib import Path
-from struct import Struct
 from typing import Final
 
 import structlog
@@ -22,42 +19,14 @@ _log = structlog.get_logger(__name__)
 _FIRST_PAUSE_SECONDS: Final = 0.1
 _LONGEST_PAUSE_SECONDS: Final = 10.0
 _LIVED_WELL_SECONDS: Final = 60.0
-_count = Struct("=i")
-
-
-class SharedCount:
-    """How many sessions all workers have: each writes its own place in a file, all read them.
-
-    Of its `workers` places, `index` is the one that this object writes.
-    """
-
-    def __init__(self, path: Path, index: int, workers: int) -> None:
-        size = _count.size * workers
-        with path.open("a+b") as file:
-            file.truncate(size)
-            self._places = mmap.mmap(file.fileno(), size)
-        self._offset = index * _count.size
-        self.set(0)
-
-    def set(self, sessions: int) -> None:
-        """Write how many this worker has."""
-        _count.pack_into(self._places, self._offset, sessions)
-
-    def total(self) -> int:
-        """Return how many all have."""
-        return sum(number for (number,) in _count.iter_unpack(self._places[:]))
-
-    def close(self) -> None:
-        """Count as none, and let go of the file."""
-        self.set(0)
-        self._places.close()
 
 
 class Workers:
     """Keeps `count` workers alive. `spawn` starts the one of an index, and returns once it listens.
 
     A worker that dies is replaced, at once when it had lived well, after a growing pause when it
-    had not. `stop` asks a worker to drain and returns when it has ended.
+    had not; `buried` is told of it first. `stop` asks a worker to drain and returns when it has
+    ended.
     """
 
     def __init__(
@@ -65,9 +34,11 @@ class Workers:
         count: int,
         spawn: Callable[[int], Awaitable[Process]],
         stop: Callable[[Process], Awaitable[None]],
+        buried: Callable[[int], None] = lambda _index: None,
     ) -> None:
         self._spawn = spawn
         self._stop = stop
+        self._buried = buried
         self._count = count
         self._alive: dict[int, Process] = {}
         self._keepers: list[asyncio.Task[None]] = []
@@ -102,6 +73,7 @@ class Workers:
             started = loop.time()
             code = await self._alive[index].wait()
             del self._alive[index]
+            self._buried(index)
             lived_well = loop.time() - started > _LIVED_WELL_SECONDS
             _log.error("gateway_worker_died", index=index, code=code, pause_seconds=pause)
             while index not in self._alive:

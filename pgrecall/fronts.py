@@ -41,7 +41,7 @@ async def start_gateway(stack: AsyncExitStack, deployment: Deployment) -> Gatewa
         upstream,
         port=settings.gateway_port,
         mock_secret=deployment.state.secrets["mock"].encode(),
-        shared=shared.count(0) if shared else None,
+        shared=shared.places(0) if shared else None,
     )
     try:
         gateway = await serve_gateway(

@@ -1,4 +1,4 @@
-"""More processes of the gateway on one port, which share an embedder and the limit on sessions.
+"""More processes of the gateway on one port, which share an embedder and the limits.
 
 A worker reads its orders from standard input, says a line once it listens, and ends when its
 standard input does: so none outlives `up`, however that ends.
@@ -19,9 +19,11 @@ from pathlib import Path
 
 import uvloop
 
+from gateway.config import SharedPlaces
 from gateway.embedding_socket import EmbeddingServer, SocketEmbeddings
+from gateway.places import wipe
 from gateway.server import serve
-from gateway.workers import SharedCount, Workers
+from gateway.workers import Workers
 from pgrecall.deployment import Deployment
 from pgrecall.errors import ComponentDied
 from pgrecall.logs import configure_logging
@@ -36,7 +38,7 @@ _STOP_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class SharedFolder:
-    """What the processes on one port share: the count of sessions, and our embedder's socket."""
+    """What the processes on one port share: the count of connections, and our embedder's socket."""
 
     path: Path
     processes: int
@@ -46,9 +48,9 @@ class SharedFolder:
         """The socket on which the first process embeds for all."""
         return self.path / "embeddings"
 
-    def count(self, index: int) -> SharedCount:
-        """Return the count, as the process of that index writes it; ours is 0."""
-        return SharedCount(self.path / "sessions", index, self.processes)
+    def places(self, index: int) -> SharedPlaces:
+        """Return where the process of that index counts its connections; ours is 0."""
+        return SharedPlaces(self.path, index, self.processes)
 
 
 def share(stack: AsyncExitStack, processes: int) -> SharedFolder:
@@ -68,7 +70,10 @@ async def start_workers(
     async def spawn(index: int) -> Process:
         return await _spawn(deployment, shared, index=index + 1, port=port)
 
-    workers = Workers(shared.processes - 1, spawn, _stop)
+    def buried(index: int) -> None:
+        wipe(shared.places(0), index + 1)
+
+    workers = Workers(shared.processes - 1, spawn, _stop, buried)
     await workers.start()
     stack.push_async_callback(workers.close)
 
@@ -129,7 +134,7 @@ async def _work() -> None:
         await upstream_of(orders["dsn"], pool),
         port=orders["port"],
         mock_secret=orders["mock"].encode(),
-        shared=shared.count(orders["index"]),
+        shared=shared.places(orders["index"]),
     )
     embeddings = SocketEmbeddings(shared.embeddings)
     gateway = await serve(config, partial(login_secret, pool), embeddings)

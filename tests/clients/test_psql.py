@@ -9,6 +9,7 @@ import signal
 
 import pytest
 
+from gateway import Gateway
 from pgrecall.embedded import binaries
 from tests.clients.conftest import Road
 
@@ -120,3 +121,65 @@ async def test_ctrl_c_cancels_the_query(psql: str, road: Road) -> None:
     out, err = await asyncio.wait_for(process.communicate(), 10)
     assert "canceling statement due to user request" in err.decode()
     assert out.decode().splitlines() == ["ready"]
+
+
+WATCHED = "select 'seen', content from recall('billing deploy rolled back', k => 1)"
+
+
+async def watching(psql: str, road: Road, times: int) -> asyncio.subprocess.Process:
+    """psql that repeats a recall, and has done so for so many times."""
+    process = await asyncio.create_subprocess_exec(
+        *(psql, "-XAt", "-v", "ON_ERROR_STOP=1"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, **road.environment, "PAGER": "", "PSQL_WATCH_PAGER": ""},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{WATCHED} \\watch 0.05\n".encode())
+    process.stdin.close()
+    seen = 0
+    async with asyncio.timeout(20):
+        while seen < times:
+            seen += (await process.stdout.readline()).startswith(b"seen|The billing deploy")
+    return process
+
+
+async def test_watch_repeats_a_recall_until_ctrl_c(
+    psql: str, road: Road, remembered: tuple[str, ...]
+) -> None:
+    process = await watching(psql, road, 3)
+    process.send_signal(signal.SIGINT)
+    _, err = await asyncio.wait_for(process.communicate(), 20)
+    assert b"FATAL" not in err
+
+
+async def test_watch_is_told_that_the_gateway_stops(
+    psql: str, road: Road, gateway: Gateway, remembered: tuple[str, ...]
+) -> None:
+    process = await watching(psql, road, 2)
+    await gateway.close()
+    _, err = await asyncio.wait_for(process.communicate(), 20)
+    assert "FATAL:  terminating connection due to administrator command" in err.decode()
+
+
+async def test_psql_recalls_where_backslashes_escape_in_plain_strings(
+    psql: str, road: Road, remembered: tuple[str, ...]
+) -> None:
+    script = r"""
+        set standard_conforming_strings = off;
+        set escape_string_warning = off;
+        set backslash_quote = on;
+        select content, vector_rank, degraded from recall('billing deploy\040rolled back', k => 1);
+        select 'it\'s recall(''x'')', content from recall('\'short\' answers', k => 1);
+        set standard_conforming_strings = on;
+        select '\', content, vector_rank from recall('billing deploy rolled back', k => 1);
+    """
+    out, err = await run(psql, road, script, "-Atq")
+    assert err == ""
+    assert out.splitlines() == [
+        f"{remembered[0]}|1|",
+        f"it's recall('x')|{remembered[1]}",
+        f"\\|{remembered[0]}|1",
+    ]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import asyncpg
 import psycopg
@@ -21,28 +22,12 @@ from gateway.protocol.startup import CancelRequest, GSSENCRequest, SSLRequest, S
 from gateway.protocol.wire import frame
 from sql.logins import login_secret
 from tests.clients.conftest import Road, upstream_of
-from tests.clients.wire import Wire
+from tests.clients.splitter import Splitter
+from tests.clients.wire import Dial, Wire, running, sqlstate, tags
 from tests.conftest import Database
 from tests.hash_embedder import HashEmbedder
 
 RECALL = b"select content from recall($1)"
-
-
-Dial = Callable[[Road], Awaitable[Wire]]
-
-
-@pytest.fixture
-async def dial() -> AsyncIterator[Dial]:
-    """Open raw connections, and close them with the test."""
-    opened: list[Wire] = []
-
-    async def open_one(road: Road) -> Wire:
-        opened.append(await Wire.open(road.host, road.port))
-        return opened[-1]
-
-    yield open_one
-    for wire in opened:
-        wire.close()
 
 
 @pytest.fixture
@@ -54,14 +39,6 @@ async def wire(dial: Dial, road: Road) -> Wire:
 async def session(wire: Wire, road: Road) -> Wire:
     await wire.login(road)
     return wire
-
-
-def sqlstate(body: bytes) -> str:
-    return (backend.ErrorResponse.decode(body).get(b"C") or b"").decode()
-
-
-def tags(messages: list[tuple[str, bytes]]) -> str:
-    return "".join(tag for tag, _ in messages)
 
 
 async def test_requests_for_encryption_are_declined_and_the_session_goes_on(
@@ -321,12 +298,64 @@ async def test_the_query_of_a_client_that_is_gone_is_cancelled(
             pass
 
 
-async def running(road: Road, pid: int) -> None:
-    """Wait until this backend runs pg_sleep()."""
-    async with await road.connect() as watcher, asyncio.timeout(10):
-        asleep = "select 1 from pg_stat_activity where wait_event = 'PgSleep' and pid = %s"
-        while await (await watcher.execute(asleep, [pid])).fetchone() is None:
+async def test_clients_that_are_gone_leave_no_backend_behind(
+    road: Road, gateway: Gateway, dial: Dial, direct: Road
+) -> None:
+    left_at: list[tuple[bytes, ...]] = [
+        (),
+        (frontend.Query(b"select pg_sleep(60)").encode(),),
+        (frontend.Query(b"begin").encode(),),
+        (frontend.Query(b"copy (select * from generate_series(1, 9999999)) to stdout").encode(),),
+        (frontend.Query(b"create temp table t (n int); copy t from stdin").encode(), b"d\0\0"),
+        (frontend.Parse(b"", b"select recall($1), pg_sleep(60)").encode(),),
+        (b"Q\0\0",),
+    ]
+    for number in range(40):
+        wire = await dial(road)
+        if number % 10 == 9:
+            wire.send(StartupMessage(0, {b"user": road.user.encode()}))
+        else:
+            await wire.login(road)
+            wire.send(*left_at[number % len(left_at)])
+        await wire.writer.drain()
+        wire.writer.transport.abort()
+    async with await direct.connect() as watcher, asyncio.timeout(20):
+        left = (
+            "select count(*) from pg_stat_activity where usename = %s and pid <> pg_backend_pid()"
+        )
+        while await (await watcher.execute(left, [road.user])).fetchone() != (0,):
             pass
+    assert gateway.session_count == 0
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="Linux tells of its timers")
+async def test_peers_that_vanish_are_probed_for_on_both_legs(
+    road: Road, database: Database, pool: asyncpg.Pool, dial: Dial
+) -> None:
+    proxy = Splitter(str(database.server.socket_folder), 5432, single_bytes=0, pieces=(65_536,))
+    await proxy.start()
+    upstream = Upstream(host="127.0.0.1", port=proxy.port, database=database.name)
+    config = GatewayConfig(upstream=upstream, port=0, limits=Limits(drain_seconds=0.1))
+    gateway = await serve(config, partial(login_secret, pool), QueryEmbeddings(None))
+    wire = await dial(replace(road, port=gateway.port))
+    await wire.login(road)
+    client_port = wire.writer.get_extra_info("sockname")[1]
+    assert probed(local=gateway.port, remote=client_port) == [True]
+    assert probed(remote=proxy.port) == [True]
+    assert probed(remote=gateway.port) == [False]  # the client's own end, which asks for none
+    await gateway.close()
+    await proxy.close()
+
+
+def probed(remote: int, local: int | None = None) -> list[bool]:
+    """Of each established connection between these ports, whether its keepalive timer runs."""
+    found = []
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, own, peer, state, _, timer, *_ = line.split()
+        ports = [int(end.partition(":")[2], 16) for end in (own, peer)]
+        if state == "01" and ports[1] == remote and local in (None, ports[0]):
+            found.append(timer.startswith("02"))
+    return found
 
 
 async def test_the_death_of_a_backend_is_seen_as_postgres_shows_it(

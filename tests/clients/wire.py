@@ -6,13 +6,19 @@ import asyncio
 import base64
 import hashlib
 import hmac
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gateway.protocol import backend, frontend
 from gateway.protocol.scram import MECHANISM, ClientExchange, Verifier, new_nonce
 from gateway.protocol.startup import StartupMessage
 from gateway.protocol.wire import Message
-from tests.clients.conftest import Road
+
+if TYPE_CHECKING:
+    from tests.clients.conftest import Road
+
+Dial = Callable[["Road"], Awaitable["Wire"]]
 
 
 @dataclass(slots=True)
@@ -86,3 +92,19 @@ def proving(password: str, nonce: bytes, server_first: bytes) -> ClientExchange:
     exchange = ClientExchange(key, Verifier.of_password(password, salt, iterations), nonce)
     exchange.first()
     return exchange
+
+
+def sqlstate(body: bytes) -> str:
+    return (backend.ErrorResponse.decode(body).get(b"C") or b"").decode()
+
+
+def tags(messages: list[tuple[str, bytes]]) -> str:
+    return "".join(tag for tag, _ in messages)
+
+
+async def running(road: Road, pid: int) -> None:
+    """Wait until this backend runs pg_sleep()."""
+    async with await road.connect() as watcher, asyncio.timeout(10):
+        asleep = "select 1 from pg_stat_activity where wait_event = 'PgSleep' and pid = %s"
+        while await (await watcher.execute(asleep, [pid])).fetchone() is None:
+            pass

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import structlog
 
-from gateway import GatewayConfig, Limits, SharedCount, SocketEmbeddings, Upstream, serve
+from gateway import GatewayConfig, Limits, SharedPlaces, SocketEmbeddings, Upstream, serve
 from sql.logins import login_secret
 from sql.pool import create_pool
 
@@ -19,14 +19,14 @@ async def main() -> None:
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     orders = json.loads(sys.stdin.readline())
     pool = await create_pool(orders["dsn"], min_size=1, max_size=2)
-    count = SharedCount(Path(orders["count"]), orders["index"], orders["workers"])
+    places = SharedPlaces(Path(orders["places"]), orders["index"], orders["workers"])
     embeddings = SocketEmbeddings(Path(orders["embedder"]))
     config = GatewayConfig(
         upstream=Upstream(host=orders["host"], database=orders["database"]),
         port=orders["port"],
-        limits=Limits(max_connections=orders["max_connections"], drain_seconds=0.2),
+        limits=Limits(**orders["limits"], drain_seconds=0.2),
         reuse_port=True,
-        shared_count=count,
+        shared_places=places,
     )
     gateway = await serve(config, partial(login_secret, pool), embeddings)
     sys.stdout.write("listening\n")
