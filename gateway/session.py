@@ -16,7 +16,14 @@ from gateway.opening import Opened, Unanswerable, open_client
 from gateway.places import Place, Places
 from gateway.protocol.errors import ProtocolViolation
 from gateway.protocol.startup import CancelRequest, StartupMessage, negotiate
-from gateway.refusals import BadProtocol, Forwarded, LoginTooSlow, Refusal, ShuttingDown
+from gateway.refusals import (
+    BadProtocol,
+    CannotConnect,
+    Forwarded,
+    LoginTooSlow,
+    Refusal,
+    ShuttingDown,
+)
 from gateway.relay import Relay
 from gateway.rewriter import Rewriter
 from gateway.tls import CertificateStore
@@ -113,8 +120,10 @@ class Sessions:
         backend = await open_backend(upstream, startup, credentials)
         try:
             return backend, await self._facts.embedding_oid(backend.channel, startup)
-        except BaseException:
+        except BaseException as error:
             backend.channel.close()
+            if isinstance(error, ChannelClosed):
+                raise CannotConnect("the database closed the connection during login") from error
             raise
 
     def _start(self, channel: Channel, backend: Backend, rewriter: Rewriter, place: Place) -> None:
