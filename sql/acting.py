@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import asyncpg
 
@@ -12,6 +12,8 @@ from sql.agents import Agent
 from sql.errors import Forbidden, Unavailable, translated
 from sql.loader import queries
 from sql.pool import Connection, Pool
+
+Answer = TypeVar("Answer")
 
 _QUERIES: Final = queries("acting")
 _ACQUIRE_SECONDS: Final = 10
@@ -57,9 +59,16 @@ async def changing(pool: Pool, agent: Agent) -> AsyncIterator[Connection]:
 
 async def read(pool: Pool, agent: Agent, query: str, *arguments: Any) -> list[asyncpg.Record]:
     """Run one reading query as the agent; once more, when the connection proved to be dead."""
+    return await read_by(pool, agent, lambda connection: connection.fetch(query, *arguments))
+
+
+async def read_by(
+    pool: Pool, agent: Agent, work: Callable[[Connection], Awaitable[Answer]]
+) -> Answer:
+    """Do reading work as the agent; once more, when the connection proved to be dead."""
     try:
         async with acting(pool, agent) as connection:
-            return await connection.fetch(query, *arguments)
+            return await work(connection)
     except Unavailable:
         async with acting(pool, agent) as connection:
-            return await connection.fetch(query, *arguments)
+            return await work(connection)

@@ -9,17 +9,16 @@ from uuid import UUID
 
 import asyncpg
 
-from sql.acting import acting, read
+from sql.acting import acting, read, read_by
 from sql.agents import Agent
 from sql.errors import NotFound, Unavailable, translated
 from sql.loader import queries
-from sql.pool import Pool
+from sql.pool import Connection, Pool
 from sql.records import (
     EmbedQuery,
     LegHits,
     Memory,
     NewMemory,
-    QueryEmbedding,
     RecallAnswer,
     Recalled,
     RecallQuery,
@@ -62,11 +61,14 @@ class MemoryStore:
             *(query.since, query.until, query.as_of, query.min_importance, query.min_confidence),
             *(query.mode, query.rrf_k, query.weights, query.include, query.skip, embedding),
         )
-        rows = await read(self._pool, agent, _QUERIES["recall"], *arguments)
-        if rows or embedding is None:
-            degraded = rows[0]["degraded"] if rows else None
-        else:  # rows would have said it
-            degraded = await self._why_no_vector(embedding)
+
+        async def ask(connection: Connection) -> tuple[Sequence[asyncpg.Record], str | None]:
+            rows = await connection.fetch(_QUERIES["recall"], *arguments)
+            if rows:
+                return rows, rows[0]["degraded"]
+            return rows, await connection.fetchval(_QUERIES["degraded"])
+
+        rows, degraded = await read_by(self._pool, agent, ask)
         return _answer(rows, degraded, (time.perf_counter() - started) * 1000)
 
     async def get(self, agent: Agent, memory_id: UUID) -> Memory:
@@ -75,11 +77,6 @@ class MemoryStore:
         if not rows:
             raise NotFound(f"no memory {memory_id}", sqlstate="P0002")
         return Memory(**rows[0])
-
-    async def _why_no_vector(self, embedding: QueryEmbedding) -> str | None:
-        with translated():
-            reason: str | None = await self._pool.fetchval(_QUERIES["why_no_vector"], embedding)
-        return reason
 
     async def ping(self) -> bool:
         """Return whether the database answers."""

@@ -1,7 +1,9 @@
--- The nearest memories of a scope, or of its past versions alone, measured against every vector in it.
--- Nested loops alone, so that the cost follows the scope and not the store.
+-- The nearest memories of a scope, measured against every vector in it; or of its past versions alone, those that
+-- were superseded from one time to before another. Nested loops alone, so that the cost follows the scope and not
+-- the store.
 create or replace function pgrecall.nearest_exact(
-    with_model text, size int, vector text, s pgrecall.scope, pool int, past boolean
+    with_model text, vector text, s pgrecall.scope, pool int,
+    superseded_from timestamptz default null, superseded_before timestamptz default null
 ) returns setof pgrecall.vector_hit
 language plpgsql stable rows 100
 set search_path = pg_catalog, pg_temp
@@ -17,7 +19,9 @@ begin
         select m.space, m.id, m.version, min(e.embedding operator(public.<=>) vector::public.halfvec)::real as distance
         from pgrecall.memories m
         join pgrecall.embeddings e on e.space = m.space and e.id = m.id and e.version = m.version
-        where e.model = with_model and pgrecall.in_scope(m, s) and (not past or m.superseded_at is not null)
+        where e.model = with_model and pgrecall.in_scope(m, s)
+            and (superseded_from is null or m.superseded_at >= superseded_from)
+            and (superseded_before is null or m.superseded_at < superseded_before)
         group by m.space, m.id, m.version
     ) as near
     order by near.distance, near.id, near.version

@@ -6,24 +6,22 @@ language plpgsql stable rows 100
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    size int := (select e.dimension from pgrecall.embedding_models e where e.model = with_model);
+    size int;
     hits pgrecall.vector_hit[];
 begin
     if pgrecall.index_pays(s.visible, pool) then
+        size := (select e.dimension from pgrecall.embedding_models e where e.model = with_model);
         hits := array(select h from pgrecall.nearest_indexed(with_model, size, vector, s, pool) h);
         if cardinality(hits) >= pool and (s.as_of is not null or s.superseded)
             and not pgrecall.late('the past versions'' vectors')
         then
-            hits := hits || array(select h from pgrecall.nearest_exact(with_model, size, vector, s, pool, true) h);
+            hits := pgrecall.nearer(hits, pgrecall.nearest_past(with_model, vector, s, pool), pool);
+        elsif cardinality(hits) < pool and (cardinality(hits) = 0 or not pgrecall.late('the exact search')) then
+            hits := pgrecall.nearest_sliced(with_model, vector, s, pool);
         end if;
+    else
+        hits := array(select h from pgrecall.nearest_exact(with_model, vector, s, pool) h);
     end if;
-    if coalesce(cardinality(hits), 0) = 0 or (cardinality(hits) < pool and not pgrecall.late('the exact search')) then
-        hits := array(select h from pgrecall.nearest_exact(with_model, size, vector, s, pool, false) h);
-    end if;
-    return query
-    select h.space, h.id, h.version, h.distance, row_number() over (order by h.distance, h.id, h.version)::int
-    from unnest(hits) h
-    order by h.distance, h.id, h.version
-    limit pool;
+    return query select h.* from unnest(hits) h;
 end
 $$;

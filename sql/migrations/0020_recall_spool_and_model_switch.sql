@@ -29,3 +29,6 @@ alter table pgrecall.embedding_models
     add check (not (current and coming));
 create unique index on pgrecall.embedding_models (coming) where coming;
 update pgrecall.embedding_models set retired_at = now() where not current;
+
+-- Their work is done by others now, or with other arguments.
+drop function if exists pgrecall.why_no_vector(text);

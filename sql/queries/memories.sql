@@ -10,8 +10,9 @@ select * from memory.recall(
     as_of => $9, min_importance => $10, min_confidence => $11, mode => $12, rrf_k => $13, weights => $14,
     include => $15, skip => $16, query_embedding => $17)
 
--- name: why_no_vector
-select pgrecall.why_no_vector($1)
+-- name: degraded
+-- Of the recall before, in the same transaction: an answer without rows says it too.
+select nullif(current_setting('pgrecall.degraded', true), '')
 
 -- name: get
 select * from memory.memories where id = $1

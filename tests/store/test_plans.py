@@ -134,3 +134,57 @@ async def test_the_nearest_of_a_large_store_are_the_nearest_of_all(large, argume
         wanted = await connection.fetch(nearest)
 
     assert len({row["id"] for row in rows} & {row["id"] for row in wanted}) >= 9
+
+
+async def cut(pool: asyncpg.Pool, arguments: str, deadline: str) -> tuple[int, str]:
+    """Return how many rows a recall under a deadline has, and what it says that it left out."""
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("set local pgrecall.agent = 'ada'")
+        await connection.execute(f"set local pgrecall.deadline_ms = {deadline}")
+        rows = await connection.fetch(
+            f"select * from memory.recall({arguments}, query_embedding => {_VECTOR})"
+        )
+        return len(rows), await connection.fetchval("select current_setting('pgrecall.degraded')")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rows", "left_out"),
+    [
+        ("'note1234', mode => 'exact'", (1, 10), "the older memories"),
+        ("'note49990', mode => 'exact'", (0, 1), "the older memories"),
+        (
+            "'word17', mode => 'vector', as_of => now() - interval '12 hours'",
+            (10, 10),
+            "the past versions' vectors",
+        ),
+        (
+            "'word17', mode => 'vector', include => '{superseded}'",
+            (10, 10),
+            "the past versions' vectors",
+        ),
+    ],
+)
+async def test_a_deadline_ends_what_takes_as_long_as_the_store_is_large(
+    large, arguments, rows, left_out
+):
+    cut_short, whole = rows
+
+    assert await cut(large, arguments, "0.001") == (
+        cut_short,
+        f"the deadline passed before {left_out}",
+    )
+    assert await cut(large, arguments, "0") == (whole, "")
+
+
+async def test_slices_find_what_one_look_at_all_finds(large):
+    everything = "select id from pgrecall.memories where superseded_at is null and content like $1"
+    async with large.acquire() as connection, connection.transaction():
+        await connection.execute("set local pgrecall.agent = 'ada'")
+        for text in ("note4999", "word17 ", "rare9"):
+            rows = await connection.fetch(
+                f"select id from memory.recall('{text}', k => 1000, mode => 'exact')"
+            )
+            wanted = await connection.fetch(
+                everything + " order by happened_at desc, id limit 1000", f"%{text}%"
+            )
+            assert [row["id"] for row in rows] == [row["id"] for row in wanted]
