@@ -10,6 +10,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 
 from mcp_server.callers import Caller, CurrentCaller
+from mcp_server.life_tools import life_tools
 from mcp_server.log_tools import log_tools
 from mcp_server.model_tool import model_tool
 from mcp_server.sharing import sharing_tools
@@ -129,4 +130,5 @@ def _core_tools(caller: CurrentCaller) -> list[Tool]:
             *(caller, list_memories, ListQuery, MemoryPage),
             ToolAnnotations(title="List memories", **reads),
         ),
+        *life_tools(caller),
     ]

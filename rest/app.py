@@ -12,7 +12,19 @@ from fastapi import FastAPI
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from rest import agents, aliases, docs, errors, events, health, memories, recall, sharing, spaces
+from rest import (
+    agents,
+    aliases,
+    docs,
+    errors,
+    events,
+    health,
+    life,
+    memories,
+    recall,
+    sharing,
+    spaces,
+)
 from rest.dependencies import Authenticate, Services
 from rest.envelope import Envelope
 from rest.guards import LOOPBACK_HOSTS, BodyLimit, HostGuard, RateLimit
@@ -76,7 +88,7 @@ def create_app(
         embedder=embedder,
         metrics=metrics,
     )
-    for subject in (memories, recall, spaces, agents, aliases, events, health, docs):
+    for subject in (memories, life, recall, spaces, agents, aliases, events, health, docs):
         app.include_router(subject.router)
     for router in (sharing.shares, sharing.delegations):
         app.include_router(router)

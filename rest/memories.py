@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import Field, StringConstraints
 
 from rest.dependencies import CurrentAgent, UsedServices
+from rest.preconditions import etag, unchanged
 from rest.schemas import NewMemories, RememberedMemories
 from sql.idempotency import remember_once
 from sql.listing import ListQuery, MemoryPage, list_memories
@@ -37,7 +38,7 @@ async def remember(
     else:
         remembered = (await remember_once(services.pool, agent, idempotency_key, [memory]))[0]
     response.headers["Location"] = f"{router.prefix}/{remembered.id}"
-    response.headers["ETag"] = _etag(remembered)
+    response.headers["ETag"] = etag(remembered)
     return remembered
 
 
@@ -84,18 +85,9 @@ async def get_memory(
 ) -> Memory | Response:
     """Return the newest version of a memory."""
     memory = await services.store.get(agent, id)
-    etag = _etag(memory)
-    headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
-    if if_none_match is not None and _matches(if_none_match, etag):
+    tag = etag(memory)
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    if if_none_match is not None and unchanged(if_none_match, tag):
         return Response(status_code=304, headers=headers)
     response.headers.update(headers)
     return memory
-
-
-def _etag(memory: Memory) -> str:
-    return f'"{memory.version}"'
-
-
-def _matches(if_none_match: str, etag: str) -> bool:
-    given = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
-    return "*" in given or etag in given

@@ -48,4 +48,7 @@ def _describe_refusals(document: dict[str, Any]) -> None:
             continue
         for operation in operations.values():
             for status, description in _REFUSALS.items():
-                operation["responses"][status] = {"description": description, "content": content}
+                operation["responses"][status] = {"description": description}
+            for status, response in operation["responses"].items():
+                if status >= "400":
+                    response["content"] = content

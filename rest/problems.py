@@ -53,10 +53,12 @@ NOT_FOUND: Final = Kind(404, "not-found", "There is no such thing, or none you m
 METHOD_NOT_ALLOWED: Final = Kind(405, "method-not-allowed", "This resource takes other methods")
 REQUEST_TIMEOUT: Final = Kind(408, "request-timeout", "The request took too long to arrive")
 CONFLICT: Final = Kind(409, "conflict", "Somebody else was first")
+STALE: Final = Kind(412, "stale", "The memory has changed since")
 TOO_LARGE: Final = Kind(413, "too-large", "The request is too large")
 MISDIRECTED: Final = Kind(421, "misdirected", "This server is not known by that name")
 INVALID: Final = Kind(422, "invalid-input", "A value can't be accepted")
 KEY_REUSED: Final = Kind(422, "idempotency-key-reused", "The key stands for another request")
+CONDITION_MISSING: Final = Kind(428, "if-match-missing", "If-Match must name the version you saw")
 TOO_MANY: Final = Kind(429, "too-many-requests", "Too many requests")
 UNEXPECTED: Final = Kind(500, "unexpected", "Something went wrong on our side")
 UNAVAILABLE: Final = Kind(503, "unavailable", "The database is not available")
@@ -66,13 +68,17 @@ _BY_ERROR: Final[Mapping[type[Exception], Kind]] = {
     errors.InvalidInput: INVALID,
     errors.NotFound: NOT_FOUND,
     errors.Forbidden: FORBIDDEN,
+    errors.Stale: STALE,
     errors.Conflict: CONFLICT,
     errors.TooLarge: TOO_LARGE,
     errors.Unavailable: UNAVAILABLE,
 }
 _BY_STATUS: Final[Mapping[int, Kind]] = {
     kind.status: kind
-    for kind in (BAD_REQUEST, UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, METHOD_NOT_ALLOWED)
+    for kind in (
+        *(BAD_REQUEST, UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, METHOD_NOT_ALLOWED),
+        CONDITION_MISSING,
+    )
 }
 
 

@@ -5,6 +5,7 @@ StoreError
 ├── NotFound           P0002: no such thing, or none that the caller may see
 ├── Forbidden          42501: seen, but not allowed
 ├── Conflict           40001, 23505: somebody else was first
+│   └── Stale          40001: the version that the caller built on is no longer the newest
 ├── TooLarge           54000: over a stated limit
 └── Unavailable        08xxx, 53xxx, 57xxx, 55000: the database is away; trying again may help
 """
@@ -52,6 +53,10 @@ class Forbidden(StoreError):
 
 class Conflict(StoreError):
     """Another writer was first."""
+
+
+class Stale(Conflict):
+    """The version that the caller built on is no longer the newest."""
 
 
 class TooLarge(StoreError):

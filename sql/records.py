@@ -85,6 +85,10 @@ NotBlank: Final = AfterValidator(not_blank)
 Name = Annotated[str, Field(min_length=1, max_length=200), Storable, NotBlank]
 Tags = Annotated[list[Name], Field(max_length=100)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Content = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT_CHARACTERS), Storable, NotBlank]
+Title = Annotated[str, Field(max_length=500), Storable]
+Source = Annotated[str, Field(max_length=2000), Storable]
+Origins = Annotated[list[UUID], Field(max_length=100)]
 
 
 def _as_written(value: float) -> float:
@@ -112,6 +116,8 @@ def _no_number(value: Any) -> Any:
 Time = Annotated[datetime, BeforeValidator(_no_number), AfterValidator(_in_utc)]
 # Long enough for anybody, and what expires is a time that Python can tell.
 LONGEST_TTL: Final = timedelta(days=365_000)
+Ttl = Annotated[timedelta, Field(gt=timedelta(0), le=LONGEST_TTL), BeforeValidator(_no_number)]
+Metadata = Annotated[dict[str, Any], AfterValidator(storable_json)]
 
 
 class Input(BaseModel):
@@ -125,16 +131,14 @@ class Input(BaseModel):
 class NewMemory(Input):
     """What remember() takes. `space` left out is the agent's own space."""
 
-    content: Annotated[
-        str, Field(min_length=1, max_length=MAX_CONTENT_CHARACTERS), Storable, NotBlank
-    ]
+    content: Content
     """The fact itself, in words that stand alone: names and dates in full, no "it" or "today"."""
     space: Name | None = None
     """The project it belongs to; left out, the agent's own space. A new name makes a new space."""
     kind: Kind = "semantic"
     """episodic: what happened; semantic: a fact; procedural: how to do something; resource: a
     pointer to a file or page; strategic: a plan or decision; identity: who somebody is."""
-    title: Annotated[str, Field(max_length=500), Storable] | None = None
+    title: Title | None = None
     """A short heading."""
     entity: Name | None = None
     """The one person, system or thing that it is about."""
@@ -154,7 +158,7 @@ class NewMemory(Input):
     """Exempt from fading and tidying."""
     thread: Name | None = None
     """The conversation or task that it is a turn of."""
-    source: Annotated[str, Field(max_length=2000), Storable] | None = None
+    source: Source | None = None
     """Where it comes from: a URL, a file, a person."""
     event_at: Time | None = None
     """When it happened, if not now."""
@@ -162,13 +166,12 @@ class NewMemory(Input):
     """When it began to be true."""
     valid_until: Time | None = None
     """When it stops being true; recall leaves it out from then on."""
-    ttl: (
-        Annotated[timedelta, Field(gt=timedelta(0), le=LONGEST_TTL), BeforeValidator(_no_number)]
-        | None
-    ) = None
+    ttl: Ttl | None = None
     """How long to keep it, as an ISO 8601 duration such as P30D."""
-    metadata: Annotated[dict[str, Any], AfterValidator(storable_json)] = {}
-    """Anything else, as a JSON object."""
+    metadata: Metadata = {}
+    """Anything else, as a JSON object. `source_type` says what kind of source it has."""
+    derived_from: Origins | None = None
+    """The ids of the memories that it was made of: erasing one of them erases this one too."""
 
 
 class RecallQuery(Input):
@@ -256,6 +259,13 @@ class Memory(BaseModel):
     metadata: dict[str, Any]
     created_at: datetime
     session: UUID | None = None
+    written_by: str
+    """Who wrote this version: mostly `agent`, who owns the memory."""
+    source_type: str | None = None
+    derived_from: list[UUID] | None = None
+    """Those of the memories it was made of that its reader may see."""
+    echo_of: UUID | None = None
+    """A memory whose words this one only repeats, so that it is no second evidence for them."""
 
 
 class Remembered(Memory):

@@ -20,14 +20,19 @@ async def write(
     connection: Connection, agent: Agent, memories: Sequence[NewMemory]
 ) -> list[Remembered]:
     """Store the memories; the answers stand in the same order."""
-    if agent.reader:  # Postgres refuses too, in words about a function
-        raise Forbidden(f'agent "{agent.name}" only reads', sqlstate="42501")
+    refuse_reader(agent)
     drafts = [memory.model_dump(mode="json", exclude_none=True) for memory in memories]
     written = await connection.fetch(_QUERIES["remember_many"], drafts)
     # A statement of its own: the one that writes does not see what it wrote.
     rows = await connection.fetch(_QUERIES["get_many"], [row["id"] for row in written])
     standing = {row["id"]: row for row in rows}
     return [remembered(standing[row["id"]], row["outcome"] == "repeated") for row in written]
+
+
+def refuse_reader(agent: Agent) -> None:
+    """Raise Forbidden for an agent that only reads; Postgres would speak of a function."""
+    if agent.reader:
+        raise Forbidden(f'agent "{agent.name}" only reads', sqlstate="42501")
 
 
 def remembered(row: asyncpg.Record, repeated: bool) -> Remembered:

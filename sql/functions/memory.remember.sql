@@ -6,7 +6,7 @@ create or replace function memory.remember(
     pinned boolean default null, thread text default null, source text default null,
     event_at timestamptz default null, valid_from timestamptz default null,
     valid_until timestamptz default null, ttl interval default null, metadata jsonb default '{}',
-    query_embedding memory.query_embedding default null
+    query_embedding memory.query_embedding default null, derived_from uuid[] default null
 ) returns uuid
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -16,7 +16,7 @@ as $$
 declare
     draft pgrecall.draft := (
         content, space, kind, title, entity, tags, importance, confidence, visibility, key, pinned,
-        thread, source, event_at, valid_from, valid_until, ttl, metadata, query_embedding);
+        thread, source, event_at, valid_from, valid_until, ttl, metadata, query_embedding, derived_from);
 begin
     return (pgrecall.write_memory(draft)).id;
 end

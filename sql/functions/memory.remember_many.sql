@@ -18,7 +18,8 @@ begin
     from jsonb_array_elements(memories) as m, jsonb_object_keys(m) as o(field)
     where not o.field = any (array[
         'content', 'space', 'kind', 'title', 'entity', 'tags', 'importance', 'confidence', 'visibility', 'key',
-        'pinned', 'thread', 'source', 'event_at', 'valid_from', 'valid_until', 'ttl', 'metadata', 'query_embedding'])
+        'pinned', 'thread', 'source', 'event_at', 'valid_from', 'valid_until', 'ttl', 'metadata', 'query_embedding',
+        'derived_from'])
     limit 1;
     if found then
         raise exception 'remember() takes no argument "%"', wrong using errcode = '22023';

@@ -24,6 +24,8 @@ declare
         when length(draft.source) > 2000 then 'source must be at most 2000 characters'
         when cardinality(draft.tags) > 100 then format('at most 100 tags, not %s', cardinality(draft.tags))
         when array_position(draft.tags, null) is not null then 'a tag must not be null'
+        when cardinality(draft.derived_from) > 100 then format('derived_from must hold at most 100 ids, not %s', cardinality(draft.derived_from))
+        when array_position(draft.derived_from, null) is not null then 'derived_from must not hold null'
         when draft.ttl <= interval '0' then format('ttl must be positive, not %s', draft.ttl)
         when draft.event_at not between '0001-01-02' and '9999-12-30'
             or draft.valid_from not between '0001-01-02' and '9999-12-30'

@@ -5,7 +5,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     update pgrecall.memories m
-    set readers = array['admin:' || m.space], archived_at = coalesce(m.archived_at, clock_timestamp())
+    set readers = array['admin:' || m.space], archived_at = coalesce(m.archived_at, clock_timestamp()),
+        deleted_at = coalesce(m.deleted_at, clock_timestamp())
     where m.space = head.space and m.id = head.id;
     delete from pgrecall.embeddings e where e.space = head.space and e.id = head.id;
     delete from pgrecall.embedding_queue q where q.space = head.space and q.id = head.id;

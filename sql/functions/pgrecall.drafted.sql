@@ -37,6 +37,7 @@ begin
     fresh.identity_hash := pgrecall.identity_of(
         fresh.content, fresh.key, fresh.entity, fresh.thread, fresh.event_at);
     fresh.salt := uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
+    fresh.derived_from := draft.derived_from;
     fresh.session := pgrecall.open_session(who);
     return fresh;
 end

@@ -6,12 +6,20 @@ as $$
 declare
     head pgrecall.memories;
 begin
-    select * into head from pgrecall.memories m
-    where m.id = memory_id and m.superseded_at is null and m.readers && pgrecall.principals()
-    for update;
-    if not found then
-        raise exception 'no memory %', memory_id using errcode = 'P0002';
-    elsif not pgrecall.may_change(head, who) then
+    loop
+        select * into head from pgrecall.memories m
+        where m.id = memory_id and m.superseded_at is null and m.readers && pgrecall.principals()
+        for update;
+        exit when found;
+        -- Whom we waited for may have put another version in the head's place.
+        if not exists (
+            select from pgrecall.memories m
+            where m.id = memory_id and m.superseded_at is null and m.readers && pgrecall.principals())
+        then
+            raise exception 'no memory %', memory_id using errcode = 'P0002';
+        end if;
+    end loop;
+    if not pgrecall.may_change(head, who) then
         raise exception 'agent "%" may not change memory %', who, memory_id using errcode = '42501';
     end if;
     return head;

@@ -18,7 +18,7 @@ select m.readers operator(pg_catalog.&&) s.principals
     and case
         when s.as_of is not null then
             coalesce(m.valid_from, m.created_at) <= s.as_of
-            and s.as_of < coalesce(m.valid_until, m.superseded_at, 'infinity')
+            and s.as_of < least(m.valid_until, coalesce(m.replaced_from, m.superseded_at), 'infinity')
         when s.superseded then true
         else m.superseded_at is null and (m.valid_until is null or m.valid_until > pg_catalog.now())
     end

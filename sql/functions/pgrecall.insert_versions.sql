@@ -15,11 +15,12 @@ begin
     insert into pgrecall.memories (
         space, id, version, agent, kind, visibility, readers, title, content, entity, tags,
         importance, confidence, pinned, key, thread, source, metadata, language,
-        event_at, valid_from, valid_until, expires_at, created_at, identity_hash, salt, session)
+        event_at, valid_from, valid_until, expires_at, created_at, identity_hash, salt, session,
+        written_by, derived_from, echo_of)
     select f.space, f.id, f.version, f.agent, f.kind, f.visibility, f.readers, f.title, f.content, f.entity, f.tags,
         f.importance, f.confidence, f.pinned, f.key, f.thread, f.source, f.metadata, f.language,
         f.event_at, f.valid_from, f.valid_until, f.expires_at, f.created_at, f.identity_hash, f.salt,
-        f.session
+        f.session, f.written_by, f.derived_from, f.echo_of
     from unnest(fresh) f
     on conflict do nothing
     returning *;

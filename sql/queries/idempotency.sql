@@ -26,7 +26,8 @@ where k.space = expired.space and k.key_hash = expired.key_hash
 -- name: written_versions
 select v.id, v.version, v.space, v.agent, v.kind, v.visibility, v.title, v.content, v.entity, v.tags,
     v.importance, v.confidence, v.pinned, v.key, v.thread, v.source, v.metadata,
-    v.event_at, v.valid_from, v.valid_until, v.expires_at, v.created_at
+    v.event_at, v.valid_from, v.valid_until, v.expires_at, v.created_at, v.session, v.written_by,
+    v.source_type, v.derived_from, v.echo_of
 from unnest($1::uuid[], $2::int[]) with ordinality as w(id, version, number)
 join memory.memory_versions v on v.id = w.id and v.version = w.version
 order by w.number

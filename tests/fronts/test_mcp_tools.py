@@ -100,7 +100,10 @@ async def test_listing_goes_on_at_the_cursor(mcp):
 async def test_every_tool_tells_what_it_takes_and_gives(mcp):
     tools = {tool.name: tool for tool in (await mcp.list_tools()).tools}
 
-    assert set(tools) == {"remember", "recall", "get_memory", "list_memories"}
+    assert set(tools) == {
+        *("remember", "recall", "get_memory", "list_memories"),
+        *("revise", "forget", "history"),
+    }
     for tool in tools.values():
         assert tool.description
         assert tool.output_schema
@@ -109,6 +112,7 @@ async def test_every_tool_tells_what_it_takes_and_gives(mcp):
             assert argument["description"], f"{tool.name}({name})"
     assert tools["recall"].annotations.read_only_hint
     assert not tools["remember"].annotations.destructive_hint
+    assert tools["forget"].annotations.destructive_hint
 
 
 @pytest.mark.parametrize(
@@ -139,6 +143,32 @@ async def test_a_memory_that_is_not_there_is_told(mcp):
 
     assert await refused(mcp, "get_memory", id=str(missing)) == f"no memory {missing}"
     assert "UUID" in await refused(mcp, "get_memory", id="first")
+
+
+async def test_a_memory_is_revised_looked_back_at_and_forgotten(mcp):
+    made = await called(mcp, "remember", content="Bastion listens on 22", title="B", tags=["ssh"])
+
+    # Models send null for whatever they leave out.
+    revised = await called(
+        *(mcp, "revise"),
+        id=made["id"],
+        content="Bastion listens on 49222",
+        kind=None,
+        title=None,
+        clear=["tags"],
+        expected_version=1,
+    )
+    versions = (await called(mcp, "history", id=made["id"]))["versions"]
+    told = await refused(mcp, "revise", id=made["id"], content="x", expected_version=1)
+    forgotten = await called(mcp, "forget", id=made["id"])
+
+    assert (revised["version"], revised["title"], revised["tags"]) == (2, "B", [])
+    assert [version["content"][-2:] for version in versions] == ["22", "22"]
+    assert "is at version 2" in told
+    assert forgotten == {"id": made["id"], "outcome": "archived"}
+    assert (await called(mcp, "recall", query="bastion"))["results"] == []
+    assert "no memory" in await refused(mcp, "history", id=str(uuid4()))
+    assert "how: Input should be" in await refused(mcp, "forget", id=made["id"], how="burn")
 
 
 async def test_an_unknown_tool_is_told(mcp):

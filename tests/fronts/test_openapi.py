@@ -95,6 +95,6 @@ async def test_the_page_of_documentation_shows_every_route_and_loads_nothing(ada
 
 
 async def test_the_documented_models_describe_their_fields():
-    for name in ("NewMemory", "RecallQuery"):
+    for name in ("NewMemory", "RecallQuery", "MemoryPatch"):
         for field, about in DOCUMENT["components"]["schemas"][name]["properties"].items():
             assert about.get("description"), f"{name}.{field}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,6 +115,21 @@ def call(pool, ada) -> Callable[..., Awaitable[list[asyncpg.Record]]]:
             return await connection.fetch(statement, *arguments)
 
     return run
+
+
+@pytest.fixture
+def as_agent(pool: asyncpg.Pool) -> Callable[..., object]:
+    """`async with as_agent("ada") as connection`: SQL as that agent's own login would have it."""
+
+    @asynccontextmanager
+    async def session(name: str):
+        async with pool.acquire() as connection, connection.transaction():
+            await connection.execute(f"set local pgrecall.agent = '{name}'")
+            await connection.execute("set local role pgrecall_agent")
+            await connection.execute("set local search_path = memory, public")
+            yield connection
+
+    return session
 
 
 def contents(answer: RecallAnswer) -> list[str]:

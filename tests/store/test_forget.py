@@ -1,28 +1,11 @@
 """Forgetting: out of recall, out of sight, or out of existence; and the log says it either way."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import asynccontextmanager
 
 import asyncpg
 import pytest
 
 from tests.store.conftest import contents
-
-
-@pytest.fixture
-def as_agent(pool: asyncpg.Pool) -> Callable[..., object]:
-    """`async with as_agent("ada") as connection`: SQL as that agent's own login would have it."""
-
-    @asynccontextmanager
-    async def session(name: str):
-        async with pool.acquire() as connection, connection.transaction():
-            await connection.execute(f"set local pgrecall.agent = '{name}'")
-            await connection.execute("set local role pgrecall_agent")
-            await connection.execute("set local search_path = memory, public")
-            yield connection
-
-    return session
-
 
 Recall = Callable[..., Awaitable[object]]
 
