@@ -16,6 +16,7 @@ from rest import (
     agents,
     aliases,
     docs,
+    erasures,
     errors,
     events,
     health,
@@ -88,7 +89,10 @@ def create_app(
         embedder=embedder,
         metrics=metrics,
     )
-    for subject in (memories, life, recall, spaces, agents, aliases, events, health, docs):
+    for subject in (
+        *(memories, life, erasures, recall),
+        *(spaces, agents, aliases, events, health, docs),
+    ):
         app.include_router(subject.router)
     for router in (sharing.shares, sharing.delegations):
         app.include_router(router)

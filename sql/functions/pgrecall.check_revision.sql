@@ -1,7 +1,7 @@
 -- Refuse a revision of what is no longer there to be revised, that takes away what it sets or what a memory can't
--- be without (22023), or that gives another owner's memory to other readers (42501).
+-- be without (22023).
 create or replace function pgrecall.check_revision(
-    head pgrecall.memories, draft pgrecall.draft, clear text[], who text
+    head pgrecall.memories, draft pgrecall.draft, clear text[]
 ) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -29,8 +29,5 @@ begin
             raise exception '% can''t be both given and cleared', name using errcode = '22023';
         end if;
     end loop;
-    if draft.visibility <> head.visibility and head.agent <> who then
-        raise exception 'only its owner, "%", changes who may see memory %', head.agent, head.id using errcode = '42501';
-    end if;
 end
 $$;

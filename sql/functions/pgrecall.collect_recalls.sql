@@ -16,10 +16,14 @@ begin
     )
     select array_agg(t.s) into lines from taken t;
     insert into pgrecall.recall_log (
-        space, id, at, agent, query, mode, results, lexical_hits, vector_hits, took_ms, degraded)
+        space, id, at, agent, query, mode, results, lexical_hits, vector_hits, took_ms, degraded, ids)
     select l.space, pgrecall.new_id(), l.at, l.agent, l.query, l.mode, cardinality(l.ids), l.lexical_hits,
-        l.vector_hits, l.took_ms, l.degraded
+        l.vector_hits, l.took_ms, l.degraded, l.ids
     from unnest(lines) l
+    -- What was answered with a memory that has been erased since is not told.
+    where not exists (
+        select from unnest(l.ids) as answered(id)
+        where not exists (select from pgrecall.memories m where m.id = answered.id))
     order by l.at;
     insert into pgrecall.usage as u (space, id, uses, last_used_at)
     select m.space, m.id, count(*), max(l.at)

@@ -22,10 +22,17 @@ begin
             on e.space = target and e.id = n.id and e.version = n.version and e.model = with_model
         group by n.place
     ) as near;
-    update pgrecall.embeddings e
-    set embedding = case when mixed is null then coalesce(e.own, e.embedding)
-            else public.l2_normalize(coalesce(e.own, e.embedding)::public.vector operator(public.+) mixed)::public.halfvec end,
-        own = coalesce(e.own, e.embedding)
-    where e.space = target and e.id = memory_id and e.version = of_version and e.model = with_model;
+    update pgrecall.embeddings e set embedding = anew.embedding, own = coalesce(e.own, e.embedding)
+    from (
+        select o.chunk, case when mixed is null then coalesce(o.own, o.embedding)
+            else public.l2_normalize(coalesce(o.own, o.embedding)::public.vector operator(public.+) mixed)::public.halfvec
+            end as embedding
+        from pgrecall.embeddings o
+        where o.space = target and o.id = memory_id and o.version = of_version and o.model = with_model
+    ) as anew
+    where e.space = target and e.id = memory_id and e.version = of_version and e.model = with_model
+        and e.chunk = anew.chunk
+        -- Writing a vector puts it into its index again.
+        and (e.own is null or e.embedding operator(public.<>) anew.embedding);
 end
 $$;

@@ -19,7 +19,7 @@ begin
             coalesce(expected_version, found_version)
             using errcode = '40001', hint = 'Read it again, and revise what it says now.';
     end if;
-    perform pgrecall.check_revision(head, draft, clear, who);
+    perform pgrecall.check_revision(head, draft, clear);
     next := pgrecall.revised(head, draft, clear);
     draft.content := next.content;
     draft.valid_from := next.valid_from;

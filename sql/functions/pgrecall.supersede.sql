@@ -42,9 +42,7 @@ begin
     if not same_text or not pgrecall.copy_embeddings(head, next) then
         perform pgrecall.embed_version(next, embedding);
     end if;
-    if (next.thread, coalesce(next.event_at, next.created_at), next.readers)
-        is distinct from (head.thread, head.happened_at, head.readers)
-    then
+    if (next.thread, coalesce(next.event_at, next.created_at)) is distinct from (head.thread, head.happened_at) then
         perform pgrecall.mix_neighbours(head);
     end if;
     return (head.space, head.id, next.version, 'refined'::text);

@@ -21,7 +21,7 @@ select * from memory.memories where id = $1
 select pgrecall.collect_recalls()
 
 -- name: maintain
-select * from pgrecall.maintain()
+select * from pgrecall.maintain(keep_deleted => $1)
 
 -- name: ping
 select 1

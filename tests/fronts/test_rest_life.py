@@ -178,3 +178,51 @@ async def test_memories_are_linked_and_the_refusals_say_why(ada, crew):
     assert (await linked(elsewhere["id"])).status_code == 422
     assert (await linked(cause["id"], " ")).status_code == 422
     assert (await linked(str(uuid4()))).status_code == 404
+
+
+async def test_an_erasure_is_previewed_and_then_reported_by_table(ada, bob, crew):
+    await remembered(ada, "Anna lives in Oslo", tags=["subject:42"], space=crew)
+    await remembered(bob, "Anna likes tea", tags=["subject:42"], space=crew)
+    wanted = {"tag": "subject:42", "space": crew}
+
+    async def reported(client: Client, **more: Any) -> dict[str, int]:
+        answer = await client.post("/v1/erasures", json=wanted | more)
+        assert answer.status_code == 200, answer.text
+        return {row["what"]: row["rows"] for row in answer.json()["rows"] if row["rows"]}
+
+    expected = {"memories": 1, "versions": 1, "embedding_queue": 1, "kept": 1}
+    assert await reported(bob, preview=True) == expected
+    assert len((await ada.get("/v1/memories", params={"space": crew})).json()["memories"]) == 2
+    assert await reported(bob) == expected
+    (left,) = (await ada.get("/v1/memories", params={"space": crew})).json()["memories"]
+    assert left["content"] == "Anna lives in Oslo"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"space": "x"},
+        {"tag": None},
+        {"ids": []},
+        {"tag": "a\x00"},
+        {"key": " "},
+        {"tags": ["x"]},
+    ],
+)
+async def test_an_erasure_must_say_what(ada, body):
+    assert (await ada.post("/v1/erasures", json=body)).status_code == 422
+
+
+async def test_a_reader_erases_nothing(connect):
+    assert (await connect("rita").post("/v1/erasures", json={"tag": "x"})).status_code == 403
+
+
+async def test_the_same_request_after_an_erasure_writes_nothing_again(ada):
+    sent = {"json": {"content": "sent twice"}, "headers": {"Idempotency-Key": "k1"}}
+    made = (await ada.post("/v1/memories", **sent)).json()
+    await ada.delete(f"/v1/memories/{made['id']}?how=erase")
+
+    assert (await ada.post("/v1/memories", **sent)).status_code == 404
+    listed = await ada.get("/v1/memories", params={"agent": made["agent"]})
+    assert listed.json()["memories"] == []
