@@ -128,7 +128,10 @@ async def rotate(pool: Pool, name: str, *, token_expires_at: datetime | None = N
 
 
 async def remove(pool: Pool, name: str) -> None:
-    """Take away an agent's tokens, login and memberships; what it wrote stays. Raises NotFound."""
+    """Take away an agent's tokens, login and memberships; what it wrote stays. Raises NotFound.
+
+    Its SQL sessions end, and what its role owns by the way, such as large objects, goes with it.
+    """
     with translated():
         async with pool.acquire() as connection, connection.transaction():
             agent = await _found(connection, name)
@@ -137,7 +140,7 @@ async def remove(pool: Pool, name: str) -> None:
             await _log(connection, agent.name, "remove_agent")
             await connection.execute(_QUERIES["remove_agent"], agent.name)
             if had_login:
-                await connection.execute(f'drop role "{agent.name}"')
+                await _take_login(connection, agent.name)
 
 
 async def list_agents(pool: Pool) -> list[AgentEntry]:
@@ -207,6 +210,14 @@ async def _give_login(connection: Connection, agent: AgentName, reader: bool) ->
     await connection.execute(f'create role "{agent}" login in role {group}')
     await connection.execute(f'alter role "{agent}" set search_path = memory, public')
     return await _set_password(connection, agent)
+
+
+async def _take_login(connection: Connection, agent: AgentName) -> None:
+    # Whoever has a role's privileges may end its sessions and drop what would keep it alive.
+    await connection.execute(f'grant "{agent}" to current_user with inherit true')
+    await connection.execute(_QUERIES["end_sql_sessions"], agent)
+    await connection.execute(f'drop owned by "{agent}"')
+    await connection.execute(f'drop role "{agent}"')
 
 
 async def _set_password(connection: Connection, agent: AgentName) -> str:

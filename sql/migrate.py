@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import asyncpg
 import structlog
 
@@ -12,6 +14,16 @@ log = structlog.get_logger(__name__)
 
 # One migrating process at a time, whatever starts at once. "pgrecall" in ASCII, as a bigint.
 _LOCK = int.from_bytes(b"pgrecall", "big")
+_LOCK_POLL_SECONDS = 0.1
+_HOLDING_AGENT = """
+select a.pid, a.usename from pg_locks l join pg_stat_activity a using (pid)
+where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+    and l.database = (select d.oid from pg_database d where d.datname = current_database())
+    and (l.classid::bigint << 32 | l.objid::bigint) = $1
+    and exists (
+        select from pg_auth_members g
+        where g.member = a.usesysid and g.roleid::regrole::text in ('pgrecall_agent', 'pgrecall_reader'))
+"""
 
 
 class MigrationError(StoreError):
@@ -27,7 +39,7 @@ async def migrate(dsn: str) -> list[str]:
     with translated():
         connection = await asyncpg.connect(dsn, statement_cache_size=0)
         try:
-            await connection.execute("select pg_advisory_lock($1)", _LOCK)
+            await _wait_for_turn(connection)
             return await _migrate(connection)
         finally:
             await connection.close()
@@ -56,6 +68,19 @@ async def _migrate(connection: asyncpg.Connection) -> list[str]:
     if done:
         log.info("migrated", files=len(done))
     return done
+
+
+async def _wait_for_turn(connection: asyncpg.Connection) -> None:
+    """Take the lock; raises MigrationError where an agent holds it, who could do so for ever."""
+    while not await connection.fetchval("select pg_try_advisory_lock($1)", _LOCK):
+        holder = await connection.fetchrow(_HOLDING_AGENT, _LOCK)
+        if holder is not None:
+            raise MigrationError(
+                f'agent "{holder["usename"]}" holds the lock of migrations',
+                sqlstate="55P03",
+                hint=f"End its session: SELECT pg_terminate_backend({holder['pid']});",
+            )
+        await asyncio.sleep(_LOCK_POLL_SECONDS)
 
 
 async def _require_extension(connection: asyncpg.Connection) -> None:

@@ -1,6 +1,6 @@
 -- The text that pgrecall.sealed() sealed; null for what is none of ours, such as a notice that an agent sent.
 create or replace function pgrecall.unsealed(notice text) returns text
-language plpgsql stable security definer
+language plpgsql stable strict security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -8,7 +8,7 @@ declare
     sealed bytea;
     body bytea;
 begin
-    if notice !~ '^[A-Za-z0-9+/]{44,}={0,2}$' or length(notice) % 4 <> 0 then
+    if notice !~ '^[A-Za-z0-9+/]{43,}={0,2}$' or length(notice) % 4 <> 0 then
         return null;
     end if;
     sealed := decode(notice, 'base64');

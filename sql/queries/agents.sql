@@ -40,6 +40,9 @@ on conflict (agent) do update set scram_secret = excluded.scram_secret, valid_un
 -- name: login_secret
 select scram_secret, valid_until from pgrecall.sql_logins where agent = $1
 
+-- name: end_sql_sessions
+select pg_terminate_backend(a.pid) from pg_catalog.pg_stat_activity a where a.usename = $1
+
 -- name: role_exists
 select exists (select from pg_catalog.pg_roles where rolname = $1)
 

@@ -1,8 +1,12 @@
 -- What people select from. Each view asks as its caller, so that the policies below it decide.
+-- What agents put in words is joined to an empty text. A bare column may be compared ahead of the policy, because
+-- text's operators are leakproof: then EXPLAIN tells by its row estimates what the commonest words of others' private
+-- memories are, and by the rows it removed that some index holds just this key. An expression is looked at behind it.
 
 create or replace view memory.memories with (security_invoker = true) as
-select m.id, m.version, m.space, m.agent, m.kind, m.visibility, m.title, m.content, m.entity, m.tags,
-    m.importance, m.confidence, m.pinned, m.key, m.thread, m.source, m.metadata,
+select m.id, m.version, m.space, m.agent, m.kind, m.visibility, m.title || '' as title, m.content || '' as content,
+    m.entity || '' as entity, m.tags,
+    m.importance, m.confidence, m.pinned, m.key || '' as key, m.thread || '' as thread, m.source || '' as source, m.metadata,
     m.event_at, m.valid_from, m.valid_until, m.expires_at, m.created_at, m.session,
     coalesce(m.written_by, m.agent) as written_by, m.metadata ->> 'source_type' as source_type,
     pgrecall.visible_of(m.derived_from) as derived_from, case when m.echo_of is not null then (pgrecall.visible_of(array[m.echo_of]))[1] end as echo_of
@@ -12,8 +16,9 @@ grant select, insert, delete on memory.memories to pgrecall_agent;
 grant select on memory.memories to pgrecall_reader;
 
 create or replace view memory.memory_versions with (security_invoker = true) as
-select m.id, m.version, m.space, m.agent, m.kind, m.visibility, m.title, m.content, m.entity, m.tags,
-    m.importance, m.confidence, m.pinned, m.key, m.thread, m.source, m.metadata,
+select m.id, m.version, m.space, m.agent, m.kind, m.visibility, m.title || '' as title, m.content || '' as content,
+    m.entity || '' as entity, m.tags,
+    m.importance, m.confidence, m.pinned, m.key || '' as key, m.thread || '' as thread, m.source || '' as source, m.metadata,
     m.event_at, m.valid_from, m.valid_until, m.expires_at, m.created_at, m.superseded_at, m.archived_at,
     m.session, coalesce(m.written_by, m.agent) as written_by, m.metadata ->> 'source_type' as source_type,
     pgrecall.visible_of(m.derived_from) as derived_from, case when m.echo_of is not null then (pgrecall.visible_of(array[m.echo_of]))[1] end as echo_of,
@@ -28,7 +33,8 @@ from pgrecall.events e;
 grant select on memory.events to pgrecall_agent, pgrecall_reader;
 
 create or replace view memory.recall_log with (security_invoker = true) as
-select r.at, r.agent, r.space, r.query, r.mode, r.results, r.lexical_hits, r.vector_hits, r.took_ms, r.degraded
+select r.at, r.agent, r.space, r.query || '' as query, r.mode, r.results, r.lexical_hits, r.vector_hits, r.took_ms,
+    r.degraded || '' as degraded
 from pgrecall.recall_log r;
 grant select on memory.recall_log to pgrecall_agent, pgrecall_reader;
 

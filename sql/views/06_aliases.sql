@@ -5,5 +5,5 @@ create policy readable on pgrecall.entity_aliases for select to pgrecall_agent, 
 grant select on pgrecall.entity_aliases to pgrecall_agent, pgrecall_reader;
 
 create or replace view memory.aliases with (security_invoker = true) as
-select a.space, a.entity, a.alias, a.agent, a.created_at from pgrecall.entity_aliases a;
+select a.space, a.entity || '' as entity, a.alias || '' as alias, a.agent, a.created_at from pgrecall.entity_aliases a;
 grant select on memory.aliases to pgrecall_agent, pgrecall_reader;

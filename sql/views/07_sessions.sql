@@ -5,5 +5,5 @@ create policy readable on pgrecall.sessions for select to pgrecall_agent, pgreca
 grant select on pgrecall.sessions to pgrecall_agent, pgrecall_reader;
 
 create or replace view memory.sessions with (security_invoker = true) as
-select s.session, s.agent, s.client, s.started_at, s.ended_at from pgrecall.sessions s;
+select s.session, s.agent, s.client || '' as client, s.started_at, s.ended_at from pgrecall.sessions s;
 grant select on memory.sessions to pgrecall_agent, pgrecall_reader;

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import psycopg
@@ -18,7 +19,7 @@ from sql.agents import Agent
 from sql.errors import NotFound
 from sql.records import NewMemory, RecallAnswer, RecallQuery, Remembered
 from sql.store import MemoryStore
-from tests.conftest import Database, as_superuser
+from tests.conftest import Database
 
 AddAgent = Callable[..., Awaitable[Agent]]
 
@@ -59,7 +60,7 @@ async def log_in(
         secrets = await agents.add_agent(pool, name, sql_login=True, **options)
         assert secrets.password is not None
         dsn = database.dsn_for(name, secrets.password)
-        sql = await psycopg.AsyncConnection.connect(dsn, autocommit=True)
+        sql = await psycopg.AsyncConnection.connect(dsn, autocommit=True, prepare_threshold=None)
         made.append(Login(name, await agents.find_agent(pool, name), secrets.password, sql))
         return made[-1]
 
@@ -67,7 +68,6 @@ async def log_in(
     for login in made:
         await login.sql.close()
     for login in made:
-        await as_superuser(database.server, f'drop owned by "{login.name}"')
         with suppress(NotFound):
             await agents.remove(pool, login.name)
 
@@ -134,3 +134,39 @@ def as_agent(pool: asyncpg.Pool) -> Callable[..., object]:
 
 def contents(answer: RecallAnswer) -> list[str]:
     return [result.content for result in answer.results]
+
+
+SECRET = "the alarm code of the warehouse is 4711"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Ada keeps a secret to herself in a space where eve writes, rita reads and mallory is not."""
+
+    ada: Login
+    eve: Login
+    rita: Login
+    mallory: Login
+    secret: UUID
+    space: str
+
+    @property
+    def others(self) -> tuple[Login, ...]:
+        return (self.eve, self.rita, self.mallory)
+
+
+@pytest.fixture
+async def scene(log_in: LogIn, pool: asyncpg.Pool, unique_name: Callable[[str], str]) -> Scene:
+    space = unique_name("crew")
+    ada = await log_in("ada", spaces=[space])
+    eve = await log_in("eve", spaces=[space])
+    rita = await log_in("rita", reader=True, spaces=[space])
+    mallory = await log_in("mallory")
+    written = await ada.sql.execute(
+        "select remember(%s, space => %s, visibility => 'private', title => 'code', key => 'alarm',"
+        " entity => 'warehouse', thread => 'locks')",
+        [SECRET, space],
+    )
+    (secret,) = await written.fetchone()
+    await eve.sql.execute("select remember('eve was here', space => %s)", [space])
+    return Scene(ada, eve, rita, mallory, secret, space)
