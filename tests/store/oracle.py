@@ -1,0 +1,428 @@
+"""Who may see and change what, worked out in Python from docs/sharing.md and from nothing else.
+
+Times are days since the beginning; none is no end. A method that acts answers the SQLSTATE of its
+refusal, or None when it goes through, and then has changed the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+FORBIDDEN, UNKNOWN, WRONG = "42501", "P0002", "22023"
+RANKS = ("read", "write", "share")
+FOREVER = float("inf")
+
+
+@dataclass(slots=True)
+class Agent:
+    reader: bool = False
+    admin: bool = False
+
+
+@dataclass(slots=True)
+class Share:
+    permission: str
+    granted_by: str | None
+    through: str | None
+    row: int | None
+    ends: float
+
+
+@dataclass(slots=True)
+class Row:
+    """One owner's memories, as one agent holds them by a delegation."""
+
+    number: int
+    delegation: str
+    parent: int | None
+    owner: str
+    granted_by: str
+    agent: str
+    permission: str
+    space: str | None
+    kinds: frozenset[str] | None
+    tags: frozenset[str]
+    ends: float
+    depth: int
+
+    @property
+    def whole(self) -> bool:
+        return self.space is None and self.kinds is None and not self.tags
+
+    def fits(self, memory: Memory) -> bool:
+        return (
+            self.space in (None, memory.space)
+            and (self.kinds is None or memory.kind in self.kinds)
+            and self.tags <= memory.tags
+        )
+
+
+@dataclass(slots=True)
+class Memory:
+    id: str
+    space: str
+    owner: str
+    content: str
+    kind: str
+    tags: frozenset[str]
+    key: str | None
+    ends: float
+    versions: list[str]  # the visibility of each
+    archived: bool = False
+    deleted: bool = False
+    shares: dict[str, Share] = field(default_factory=dict)
+    taken: set[int] = field(default_factory=set)  # rows whose scope takes it
+
+    @property
+    def visibility(self) -> str:
+        return self.versions[-1]
+
+    @property
+    def private(self) -> bool:
+        return self.visibility == "private"
+
+
+class Oracle:
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.agents: dict[str, Agent] = {}
+        self.members: dict[str, dict[str, str]] = {}
+        self.memories: dict[str, Memory] = {}
+        self.rows: dict[int, Row] = {}
+        self.links: set[tuple[str, str]] = set()
+        self._numbers = count(1)
+
+    # --- what holds
+
+    def role(self, agent: str, space: str) -> str | None:
+        return self.members.get(space, {}).get(agent)
+
+    def live(self, ends: float) -> bool:
+        return ends > self.now
+
+    def held(self, agent: str, memory: Memory) -> Iterator[Row]:
+        """The delegations by which the agent has the memory."""
+        for row in self.rows.values():
+            if row.agent == agent and row.owner == memory.owner and self.live(row.ends):
+                if not memory.deleted and (row.whole or row.number in memory.taken):
+                    yield row
+
+    def share_of(self, agent: str, memory: Memory) -> Share | None:
+        share = memory.shares.get(agent)
+        return share if share is not None and self.live(share.ends) else None
+
+    def reads(self, agent: str, memory: Memory, version: int = 0) -> bool:
+        """Whether the agent may read a version, the head when none is named."""
+        if agent not in self.agents:
+            return False
+        if memory.deleted:
+            return self.role(agent, memory.space) == "admin"
+        visibility = memory.versions[version - 1]
+        return (
+            agent == memory.owner
+            or visibility == "public"
+            or (visibility == "shared" and self.role(agent, memory.space) is not None)
+            or self.share_of(agent, memory) is not None
+            or any(self.held(agent, memory))
+        )
+
+    def changes(self, agent: str, memory: Memory) -> bool:
+        """Whether the agent may change the memory."""
+        if not self.reads(agent, memory) or self.agents[agent].reader:
+            return False
+        share = self.share_of(agent, memory)
+        return (
+            agent == memory.owner
+            or (not memory.private and self.role(agent, memory.space) in ("writer", "admin"))
+            or (share is not None and share.permission != "read")
+            or any(row.permission != "read" for row in self.held(agent, memory))
+        )
+
+    def from_above(self, agent: str, memory: Memory) -> bool:
+        administers = self.role(agent, memory.space) == "admin" and not memory.private
+        return agent == memory.owner or administers
+
+    def shares(self, agent: str, memory: Memory) -> bool:
+        """Whether the agent may share the memory with somebody new."""
+        if memory.deleted or not self.reads(agent, memory) or self.agents[agent].reader:
+            return False
+        return bool(self._rights(agent, memory))
+
+    def answers(self, memory: Memory) -> bool:
+        """Whether recall() and the view memories show it to those who may read it."""
+        return not memory.archived and self.live(memory.ends)
+
+    def linked(self, agent: str, start: Memory, hops: int) -> set[str]:
+        reached = {start.id}
+        frontier = {start.id}
+        for _ in range(hops):
+            ends = {b for a, b in self.links if a in frontier}
+            ends |= {a for a, b in self.links if b in frontier}
+            frontier = {
+                end
+                for end in ends - reached
+                if self.reads(agent, self.memories[end]) and self.answers(self.memories[end])
+            }
+            reached |= frontier
+        return reached - {start.id}
+
+    # --- memories
+
+    def may_write_into(self, agent: str, space: str) -> bool:
+        if self.agents[agent].reader:
+            return False
+        if space not in self.members:
+            return not space.startswith("~")
+        return self.role(agent, space) in ("writer", "admin")
+
+    def enter(self, agent: str, space: str) -> None:
+        self.members.setdefault(space, {agent: "admin"})
+
+    def keyed(self, agent: str, space: str, key: str, private: bool) -> Memory | None:
+        """The memory that the key refines; one that has expired makes room."""
+        for memory in self.memories.values():
+            same = (memory.space, memory.key, memory.private) == (space, key, private)
+            if same and not memory.archived and (not private or memory.owner == agent):
+                if self.live(memory.ends):
+                    return memory
+                memory.archived = True
+        return None
+
+    def write(self, agent: str, memory: Memory) -> None:
+        """Work out which delegations take a new version."""
+        fitting = {
+            row.number
+            for row in self.rows.values()
+            if row.owner == memory.owner
+            and not row.whole
+            and self.live(row.ends)
+            and row.fits(memory)
+        }
+        kept = fitting if agent == memory.owner else fitting & memory.taken
+        lost, memory.taken = memory.taken - kept, kept
+        self._end_shares(memory, lambda share: share.row in lost)
+
+    def forget(self, agent: str, memory: Memory, how: str) -> str | None:
+        if self.agents[agent].reader:
+            return FORBIDDEN
+        if not self.reads(agent, memory):
+            return UNKNOWN
+        if not self.changes(agent, memory):
+            return FORBIDDEN
+        memory.archived = True
+        if how != "archive":
+            self.links = {link for link in self.links if memory.id not in link}
+            memory.shares.clear()
+            memory.taken.clear()
+            memory.deleted = True
+        if how == "erase":
+            del self.memories[memory.id]
+        return None
+
+    def link(self, agent: str, source: Memory, target: Memory) -> str | None:
+        if self.agents[agent].reader:
+            return FORBIDDEN
+        if source is target:
+            return WRONG
+        if not self.reads(agent, source):
+            return UNKNOWN
+        if not self.changes(agent, source):
+            return FORBIDDEN
+        if not self.reads(agent, target):
+            return UNKNOWN
+        if source.space != target.space:
+            return WRONG
+        self.links.add((source.id, target.id))
+        return None
+
+    # --- shares
+
+    def _rights(self, agent: str, memory: Memory) -> list[tuple[str | None, int | None, float]]:
+        """By what the agent may share (own share, delegation, until when); neither is from above."""
+        rights: list[tuple[str | None, int | None, float]] = []
+        if self.from_above(agent, memory):
+            rights.append((None, None, FOREVER))
+        share = self.share_of(agent, memory)
+        if share is not None and share.permission == "share":
+            rights.append((agent, None, share.ends))
+        rows = [row for row in self.held(agent, memory) if row.permission == "share"]
+        return rights + [(None, row.number, row.ends) for row in rows]
+
+    def share(
+        self, agent: str, memory: Memory, to: str, permission: str, ends: float
+    ) -> str | None:
+        if self.agents[agent].reader:
+            return FORBIDDEN
+        if to == agent:
+            return WRONG
+        if memory.deleted or not self.reads(agent, memory):
+            return UNKNOWN
+        if to == memory.owner:
+            return WRONG
+        if to in memory.shares and not self.live(memory.shares[to].ends):
+            self._end_shares(memory, lambda share: share is memory.shares[to])
+        standing = memory.shares.get(to)
+        rights = self._rights(agent, memory)
+        if standing is not None and not self.from_above(agent, memory):
+            by = (standing.through, standing.row)
+            rights = [right for right in rights if right[:2] == by and standing.granted_by == agent]
+        if not rights:
+            return FORBIDDEN
+        # From above before all else; then what lasts longest, an own share before a delegation.
+        rights.sort(key=lambda right: (right[:2] != (None, None), -right[2], right[1] or 0))
+        through, row, until = rights[0]
+        memory.shares[to] = Share(permission, agent, through, row, min(ends, until))
+        self._bound_below(memory, to)
+        return None
+
+    def _bound_below(self, memory: Memory, above: str) -> None:
+        share = memory.shares[above]
+        for agent, below in list(memory.shares.items()):
+            if below.through == above and agent in memory.shares:
+                if share.permission != "share":
+                    self._end_shares(memory, lambda ended, ends=below: ended is ends)
+                else:
+                    below.ends = min(below.ends, share.ends)
+                    self._bound_below(memory, agent)
+
+    def unshare(self, agent: str, memory: Memory, to: str) -> str | None:
+        if self.agents[agent].reader:
+            return FORBIDDEN
+        share = self.share_of(to, memory)
+        if share is None or not (
+            agent in (to, share.granted_by, memory.owner) or self.from_above(agent, memory)
+        ):
+            return UNKNOWN
+        self._end_shares(memory, lambda ended: ended is share)
+        return None
+
+    def _end_shares(self, memory: Memory, which: Callable[[Share], bool]) -> None:
+        ended = [agent for agent, share in memory.shares.items() if which(share)]
+        for agent in ended:
+            memory.shares.pop(agent, None)
+        for agent in ended:
+            self._end_shares(memory, lambda share, above=agent: share.through == above)
+
+    # --- delegations
+
+    def delegate(self, agent: str, delegation: str, wanted: Row) -> str | None:
+        """Make the rows of a delegation; `wanted` is what was asked for."""
+        if self.agents[agent].reader:
+            return FORBIDDEN
+        if wanted.agent == agent:
+            return WRONG
+        rows = [wanted]
+        for held in self.rows.values():
+            if held.agent == agent and held.owner != wanted.agent and held.depth > 0:
+                if self.live(held.ends) and (row := self._below(held, wanted)) is not None:
+                    rows.append(row)
+        enough = wanted.space is None or self.role(agent, wanted.space) is not None
+        if not enough and all(row.permission != wanted.permission for row in rows[1:]):
+            return FORBIDDEN
+        for row in rows:
+            row.number, row.delegation = next(self._numbers), delegation
+            above = None if row.parent is None else self.rows[row.parent]
+            self.rows[row.number] = row
+            for memory in self.memories.values():
+                if row.whole or memory.deleted or memory.owner != row.owner:
+                    continue
+                within = above is None or above.whole or above.number in memory.taken
+                if within and row.fits(memory):
+                    memory.taken.add(row.number)
+        return None
+
+    def _below(self, held: Row, wanted: Row) -> Row | None:
+        if None not in (held.space, wanted.space) and held.space != wanted.space:
+            return None
+        kinds = held.kinds if wanted.kinds is None else wanted.kinds
+        if held.kinds is not None and wanted.kinds is not None:
+            kinds = held.kinds & wanted.kinds
+            if not kinds:
+                return None
+        return Row(
+            *(0, "", held.number, held.owner, wanted.granted_by, wanted.agent),
+            min(held.permission, wanted.permission, key=RANKS.index),
+            wanted.space or held.space,
+            kinds,
+            held.tags | wanted.tags,
+            min(held.ends, wanted.ends),
+            min(wanted.depth, held.depth - 1),
+        )
+
+    def revoke(self, agent: str, delegation: str) -> str | None:
+        if self.agents[agent].reader:
+            return FORBIDDEN
+        ended = [
+            row.number
+            for row in self.rows.values()
+            if row.delegation == delegation
+            and agent in (row.granted_by, row.agent, row.owner)
+            and self.live(row.ends)
+        ]
+        self._end_rows(ended)
+        return None if ended else UNKNOWN
+
+    def _end_rows(self, numbers: list[int]) -> None:
+        for number in numbers:
+            if self.rows.pop(number, None) is not None:
+                for memory in self.memories.values():
+                    self._end_shares(memory, lambda share, ended=number: share.row == ended)
+                self._end_rows([row.number for row in self.rows.values() if row.parent == number])
+
+    # --- members and agents
+
+    def add_member(self, agent: str, space: str, who: str, role: str) -> str | None:
+        if (refused := self._administers(agent, space)) is not None:
+            return refused
+        if self.agents[who].reader and role != "reader":
+            return WRONG
+        if role != "admin" and (refused := self._admin_left(agent, space, who)) is not None:
+            return refused
+        self.members[space][who] = role
+        return None
+
+    def remove_member(self, agent: str, space: str, who: str) -> str | None:
+        if self.agents[agent].reader:
+            return FORBIDDEN
+        if who != agent and (refused := self._administers(agent, space)) is not None:
+            return refused
+        if self.role(who, space) is None:
+            return UNKNOWN
+        if (refused := self._admin_left(agent, space, who)) is not None:
+            return refused
+        del self.members[space][who]
+        return None
+
+    def _administers(self, agent: str, space: str) -> str | None:
+        held = self.role(agent, space)
+        if self.agents[agent].reader:
+            return FORBIDDEN
+        if space not in self.members or (held is None and not self.agents[agent].admin):
+            return UNKNOWN
+        return None if held == "admin" or self.agents[agent].admin else FORBIDDEN
+
+    def _admin_left(self, agent: str, space: str, leaving: str) -> str | None:
+        if space == f"~{leaving}":
+            return FORBIDDEN
+        others = [role for who, role in self.members[space].items() if who != leaving]
+        last = self.role(leaving, space) == "admin" and "admin" not in others
+        return FORBIDDEN if last and not self.agents[agent].admin else None
+
+    def remove_agent(self, agent: str) -> None:
+        del self.agents[agent]
+        for roles in self.members.values():
+            roles.pop(agent, None)
+        touched = [
+            row.number
+            for row in self.rows.values()
+            if agent in (row.agent, row.owner, row.granted_by)
+        ]
+        self._end_rows(touched)
+        for memory in self.memories.values():
+            if agent in memory.shares:
+                self._end_shares(memory, lambda share, ended=memory.shares[agent]: share is ended)
+            for share in memory.shares.values():
+                if share.granted_by == agent:
+                    share.granted_by = None
