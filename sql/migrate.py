@@ -20,9 +20,11 @@ select a.pid, a.usename from pg_locks l join pg_stat_activity a using (pid)
 where l.locktype = 'advisory' and l.granted and l.objsubid = 1
     and l.database = (select d.oid from pg_database d where d.datname = current_database())
     and (l.classid::bigint << 32 | l.objid::bigint) = $1
-    and exists (
-        select from pg_auth_members g
-        where g.member = a.usesysid and g.roleid::regrole::text in ('pgrecall_agent', 'pgrecall_reader'))
+    and (
+        select bool_or(g.roleid::regrole::text in ('pgrecall_agent', 'pgrecall_reader'))
+            -- Whoever migrates made these roles, and belongs to all of them.
+            and not bool_or(g.roleid::regrole::text = 'pgrecall_owner')
+        from pg_auth_members g where g.member = a.usesysid)
 """
 
 

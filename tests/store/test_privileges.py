@@ -11,8 +11,8 @@ EVERYONE = {*READERS, "pgrecall_service"}
 
 # Tables that agents see rows of, through policies; nobody but their owner writes any.
 READABLE_TABLES = {
-    *("agents", "delegations", "entity_aliases", "events", "members", "memories", "memory_shares"),
-    *("recall_log", "sessions", "spaces"),
+    *("agents", "chain_heads", "delegations", "entity_aliases", "events", "members", "memories"),
+    *("memory_shares", "recall_log", "sessions", "spaces"),
 }
 # Of these only columns that hold no secret.
 READABLE_COLUMNS = {
@@ -20,16 +20,20 @@ READABLE_COLUMNS = {
     "sql_logins": {"agent"},
 }
 READABLE_VIEWS = {
-    *("agents", "aliases", "delegations", "events", "members", "memories", "memory_versions"),
+    *("agents", "aliases", "delegations", "events", "log_heads", "members", "memories"),
+    "memory_versions",
     *("recall_log", "sessions", "shares", "spaces", "tokens"),
 }
 WRITABLE_VIEWS = {"memories": {"INSERT", "DELETE"}}
 
-READING_FUNCTIONS = {"memory.history", "memory.related"}
+READING_FUNCTIONS = {
+    *("memory.about", "memory.history", "memory.related", "memory.verify", "pgrecall.visible_of"),
+}
 WRITING_FUNCTIONS = {
     *("memory.add_member", "memory.alias", "memory.create_space", "memory.delegate"),
-    *("memory.end_session", "memory.forget", "memory.link", "memory.remember"),
-    *("memory.remember_many", "memory.remove_member", "memory.revoke_delegation", "memory.share"),
+    *("memory.end_session", "memory.erase", "memory.forget", "memory.forget_version"),
+    *("memory.link", "memory.remember", "memory.remember_many", "memory.remove_member"),
+    *("memory.restore", "memory.revise", "memory.revoke_delegation", "memory.share"),
     *("memory.start_session", "memory.unalias", "memory.unshare"),
 }
 # Policies and views call some of these as whoever selects.
@@ -38,10 +42,14 @@ ASKED_BY_ALL = {
     *("pgrecall.is_admin", "pgrecall.member_spaces", "pgrecall.principals"),
 }
 SERVICE_FUNCTIONS = {
-    *("pgrecall.claim_unembedded", "pgrecall.keep_query_embeddings", "pgrecall.maintain"),
-    *("pgrecall.refresh_shares", "pgrecall.store_embeddings", "pgrecall.use_embedding_model"),
+    *("pgrecall.claim_unembedded", "pgrecall.collect_recalls", "pgrecall.keep_query_embeddings"),
+    *("pgrecall.maintain", "pgrecall.refresh_shares", "pgrecall.settle_embeddings"),
+    *("pgrecall.store_embeddings", "pgrecall.unsealed", "pgrecall.use_embedding_model"),
 }
-TYPES = {"memory.explained", "memory.query_embedding", "memory.recalled"}
+TYPES = {
+    *("memory.erased", "memory.explained", "memory.query_embedding", "memory.recalled"),
+    "memory.verdict",
+}
 
 _NAMES = "array_agg(distinct coalesce(g.rolname, 'public') || ' ' || a.privilege_type)"
 
