@@ -13,12 +13,11 @@ begin
     fresh.agent := who;
     fresh.kind := coalesce(draft.kind, 'semantic');
     fresh.visibility := seen;
+    fresh.readers := pgrecall.readers_of(who, target, seen);
     fresh.title := draft.title;
     fresh.content := draft.content;
     fresh.entity := draft.entity;
     fresh.tags := coalesce(draft.tags, '{}');
-    fresh.readers := pgrecall.readers_of(who, target, seen)
-        || pgrecall.delegation_tokens(who, target, fresh.kind, fresh.tags);
     fresh.importance := coalesce(draft.importance, 0.5);
     fresh.confidence := coalesce(draft.confidence, 0.8);
     fresh.pinned := coalesce(draft.pinned, false);

@@ -30,6 +30,7 @@ begin
             end if;
         end if;
         fresh := pgrecall.drafted(draft, who, target, seen);
+        fresh.readers := fresh.readers || pgrecall.delegation_tokens(who, target, fresh.kind, fresh.tags);
         if pgrecall.insert_version(fresh) then
             perform pgrecall.append_event(target, who, 'remember', fresh.id, 1, '{}', pgrecall.commitment(fresh));
             perform pgrecall.embed_version(fresh, draft.query_embedding);
