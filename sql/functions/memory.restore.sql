@@ -16,7 +16,7 @@ begin
     end if;
     if head.deleted_at is not null then
         update pgrecall.memories m
-        set readers = pgrecall.readers_now(m), archived_at = null, deleted_at = null
+        set readers = pgrecall.readers_again(m, head), archived_at = null, deleted_at = null
         where m.space = head.space and m.id = head.id;
     else
         update pgrecall.memories m set archived_at = null

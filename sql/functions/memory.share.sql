@@ -16,12 +16,8 @@ declare
     granted pgrecall.memory_shares;
 begin
     perform pgrecall.check_grant(who, agent, permission, expires_at);
-    -- What was deleted is left to the space's admins, and is not shared.
-    select * into head from pgrecall.memories m
-    where m.id = share.id and m.superseded_at is null and m.readers && pgrecall.principals()
-        and not m.readers @> array['admin:' || m.space]
-    for update;
-    if not found then
+    head := pgrecall.seen_head(id);
+    if head.deleted_at is not null then  -- left to the space's admins, and shared no more
         raise exception 'no memory %', id using errcode = 'P0002';
     elsif head.agent = agent then
         raise exception 'memory % is agent "%"''s own', id, agent using errcode = '22023';

@@ -15,8 +15,7 @@ begin
     where s.id = unshare.id and s.agent = unshare.agent
         and coalesce(s.expires_at, 'infinity') > statement_timestamp()
         and (who in (s.agent, s.granted_by, s.owner) or m.visibility <> 'private' and exists (
-            select from pgrecall.members b where b.space = m.space and b.agent = who and b.role = 'admin'))
-    for update of m;
+            select from pgrecall.members b where b.space = m.space and b.agent = who and b.role = 'admin'));
     delete from pgrecall.memory_shares s
     where s.space = head.space and s.id = head.id and s.agent = unshare.agent;
     if not found then

@@ -28,6 +28,9 @@ begin
     if lost_head.id is not null then
         select * into newest from pgrecall.memories m
         where m.space = target and m.id = memory_id and m.version = newest.version;
+        if newest.deleted_at is null then
+            perform pgrecall.show_again(newest);
+        end if;
         perform pgrecall.reembed(newest);
     end if;
 end

@@ -6,6 +6,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    shows boolean := pgrecall.may_show(head, who);
     same_text boolean := (next.title, next.content) is not distinct from (head.title, head.content);
 begin
     next.version := pgrecall.next_version(head.space, head.id);
@@ -14,14 +15,18 @@ begin
     next.superseded_at := null;
     next.replaced_from := null;
     next.session := pgrecall.open_session(who);
-    if next.visibility <> head.visibility and not pgrecall.may_show(head, who) then
-        raise exception 'agent "%" may not change who sees memory %', who, head.id using errcode = '42501';
+    if (next.visibility, next.key) is distinct from (head.visibility, head.key) and not shows then
+        raise exception 'agent "%" may change neither who sees memory % nor its key', who, head.id using errcode = '42501';
     end if;
     next.readers := pgrecall.readers_after(head, next, who);
     next.written_by := nullif(who, next.agent);
     next.echo_of := case when same_text then head.echo_of end;
     next.identity_hash := pgrecall.identity_of(next.content, next.key, next.entity, next.thread, next.event_at);
     next.salt := uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
+    -- A refusal would tell who was let at this one memory that the owner has another in these words.
+    if not shows and next.identity_hash <> head.identity_hash then
+        next.identity_hash := sha256(next.salt || next.identity_hash);
+    end if;
     update pgrecall.memories m set superseded_at = next.created_at
     where m.space = head.space and m.id = head.id and m.version = head.version;
     update pgrecall.embeddings e set head = false

@@ -315,7 +315,8 @@ async def test_what_is_deleted_or_erased_no_delegate_sees(
     notes, delegate, call, crew, seen_by, scope, how
 ):
     await delegate("ada", "bob", "share", **scope)
-    await call("select memory.forget($1, $2)", notes["plain"].id, how, agent=crew["bob"])
+    who = crew["bob" if how == "delete" else "ada"]
+    await call("select memory.forget($1, $2)", notes["plain"].id, how, agent=who)
 
     assert "note plain" not in await seen_by("bob")
     assert await call("select from memory.history($1)", notes["plain"].id, agent=crew["bob"]) == []
@@ -450,3 +451,33 @@ async def test_a_delegation_made_while_its_owner_writes_takes_what_is_written(
     await waiting
 
     assert await seen_by("bob") == {"note new", "note again"}
+
+
+async def test_a_deleted_memory_that_is_restored_is_taken_as_its_head_says(
+    store, ada, delegate, call, seen_by, crew
+):
+    await delegate("ada", "bob", tags=["old"])
+    await delegate("ada", "cleo", tags=["new"])
+    memory = await store.remember(ada, NewMemory(content="note", tags=["old"], key="k"))
+    await store.remember(ada, NewMemory(content="note new", tags=["new"], key="k"))
+    await call("select memory.forget($1, 'delete')", memory.id)
+    assert await seen_by("cleo") == set()
+
+    await call("select memory.restore($1)", memory.id)
+    assert (await seen_by("bob"), await seen_by("cleo")) == (set(), {"note new"})
+    versions = "select version from memory.memory_versions"
+    assert len(await call(versions, agent=crew["cleo"])) == 2
+    assert await call(versions, agent=crew["bob"]) == []
+
+
+async def test_a_version_that_stands_again_is_taken_as_it_says_itself(
+    store, ada, delegate, call, seen_by
+):
+    await delegate("ada", "bob", tags=["old"])
+    await delegate("ada", "cleo", tags=["new"])
+    memory = await store.remember(ada, NewMemory(content="note", tags=["old"], key="k"))
+    await store.remember(ada, NewMemory(content="note new", tags=["new"], key="k"))
+    assert (await seen_by("bob"), await seen_by("cleo")) == (set(), {"note new"})
+
+    await call("select memory.forget_version($1, 2)", memory.id)
+    assert (await seen_by("bob"), await seen_by("cleo")) == ({"note"}, set())

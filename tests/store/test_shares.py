@@ -1,5 +1,6 @@
 """Shares of single memories: who may give them, what they allow, and how they end."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import uuid4
@@ -227,18 +228,57 @@ async def test_what_is_deleted_or_erased_is_shared_no_more(remember, call, crew,
             await call(SHARE, memory.id, "dan", "read", agent=crew[who])
 
 
-async def test_a_writing_sharee_cant_change_who_sees_the_memory(store, remember, call, crew, pool):
+async def test_a_writing_sharee_changes_neither_who_sees_the_memory_nor_its_key(
+    remember, call, crew
+):
     memory = await remember("who sees me")
     await call(SHARE, memory.id, "cleo", "share")
-    supersede = (
-        "select pgrecall.supersede(m, jsonb_populate_record(m, $2), 'cleo', null)"
-        " from pgrecall.memories m where m.id = $1 and m.superseded_at is null"
-    )
-    async with pool.acquire() as connection, connection.transaction():
-        await connection.execute("set local pgrecall.agent = 'cleo'")
-        await connection.execute(supersede, memory.id, {"title": "of cleo's"})
+    cleo = crew["cleo"]
+    await call("select memory.revise($1, title => 'of cleo''s')", memory.id, agent=cleo)
+    for change in ("visibility => 'public'", "key => 'bank.pin'"):
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="who sees memory"):
-            await connection.execute(supersede, memory.id, {"visibility": "public"})
+            await call(f"select memory.revise($1, {change})", memory.id, agent=cleo)
+
+
+async def test_a_writing_sharee_does_not_learn_what_else_its_owner_remembers(remember, call, crew):
+    memory = await remember("let in here")
+    await remember("the pin is 4711")
+    await call(SHARE, memory.id, "cleo", "write")
+    for content in ("the pin is 4711", "the pin is 4712"):
+        await call("select memory.revise($1, $2)", memory.id, content, agent=crew["cleo"])
+
+
+async def test_what_was_made_private_stays_so_when_it_comes_back(remember, call, crew):
+    memory = await remember("seen by all", space="infra", key="k")
+    await call("select memory.revise($1, 'hidden', visibility => 'private')", memory.id)
+    await call(SHARE, memory.id, "cleo", "read")
+    await call("select memory.forget($1, 'delete')", memory.id)
+    await call("select memory.restore($1)", memory.id)
+
+    versions = "select version from memory.memory_versions order by 1"
+    assert await call(versions, agent=crew["bob"]) == []
+    assert await call(versions, agent=crew["cleo"]) == []
+    assert [row["version"] for row in await call(versions)] == [1, 2]
+
+
+async def test_a_share_waits_for_a_new_version_and_is_of_it(remember, call, crew, sees, database):
+    memory = await remember("the first", key="k")
+    writer = await asyncpg.connect(database.dsn)
+    transaction = writer.transaction()
+    await transaction.start()
+    await writer.execute("select set_config('pgrecall.agent', 'ada', true)")
+    await writer.execute("select memory.remember('the second', key => 'k')")
+    sharing = asyncio.create_task(call(SHARE, memory.id, "cleo", "read"))
+    blocked = "select count(*) from pg_locks where not granted"
+    async with asyncio.timeout(20):
+        while not await writer.fetchval(blocked):
+            assert not sharing.done()
+    await transaction.commit()
+    await writer.close()
+    await sharing
+
+    rows = await call("select content from memory.memories", agent=crew["cleo"])
+    assert [row["content"] for row in rows] == ["the second"]
 
 
 async def test_a_removed_agents_shares_end_and_those_it_gave_as_owner_stay(
