@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import datasets, latency, retrieval
+from bench import datasets, latency, log, retrieval
 from tests.conftest import short_lived_folder
 
 FACTS = {
@@ -68,6 +68,13 @@ async def test_latency_is_measured_at_every_share(data):
         "visible 50.00%",
     ]
     assert all(agreement == 1 for *_, agreement in results if agreement is not None)
+
+
+async def test_verifying_and_the_cost_of_the_log_are_measured(data):
+    events_a_second, share_kept = await log.run(events=80, rounds=1, seconds=0.2)
+
+    assert events_a_second > 0
+    assert share_kept > 0
 
 
 def test_without_data_a_measurement_says_so_and_ends(monkeypatch, capsys):
