@@ -7,5 +7,6 @@ return '\x02'::bytea || sha256(m.salt || pgrecall.framed(
     convert_to(m.tags::text, 'UTF8'), convert_to(m.kind, 'UTF8'), convert_to(m.visibility, 'UTF8'), convert_to(m.key, 'UTF8'),
     convert_to(m.thread, 'UTF8'), convert_to(m.source, 'UTF8'), convert_to(m.metadata::text, 'UTF8'),
     convert_to(m.agent, 'UTF8'), float4send(m.importance), float4send(m.confidence), m.pinned::text::bytea,
-    pgrecall.microseconds(m.event_at), pgrecall.microseconds(m.valid_from), pgrecall.microseconds(m.created_at),
-    m.session::text::bytea));
+    pgrecall.microseconds(m.event_at), pgrecall.microseconds(m.valid_from), pgrecall.microseconds(m.valid_until),
+    pgrecall.microseconds(m.expires_at), pgrecall.microseconds(m.created_at), m.session::text::bytea,
+    convert_to(m.written_by, 'UTF8'), m.derived_from::text::bytea));

@@ -1,5 +1,5 @@
 -- The first form of a version's commitment, 32 bytes, which older events carry. It says nothing of importance,
--- confidence, pinning, times and the agent.
+-- confidence, pinning, times, agents and provenance.
 create or replace function pgrecall.commitment_1(m pgrecall.memories) returns bytea
 language sql stable parallel safe
 return sha256(m.salt || pgrecall.framed(

@@ -40,6 +40,8 @@ KEPT_BESIDE = {
     "usage": "counts of answers, no change",
     "recall_log": "a log of its own",
     "recall_spool": "a log of its own, on its way",
+    "upkeep": "what the next maintenance has to do",
+    "notice_keys": "a secret of the server's own",
     "idempotency_keys": "what a request has done already",
     "migrations": "what was applied to the database",
     "functions": "what was applied to the database",
@@ -96,6 +98,35 @@ async def _link(world: World) -> None:
 async def _view(world: World) -> None:
     await world.sql("insert into memory.memories (content) values ('typed') returning id")
     await world.sql("delete from memory.memories where content = 'typed'")
+
+
+async def _revise(world: World) -> None:
+    identity = await world.remember("first")
+    await world.sql("select memory.revise($1, content => 'second')", identity)
+    await world.sql("select memory.forget_version($1, 1)", identity)
+    await world.sql("select memory.forget($1)", identity)
+    await world.sql("select memory.restore($1)", identity)
+
+
+async def _erase(world: World) -> None:
+    await world.remember("one", tags=["customer 7"])
+    await world.remember("two", tags=["customer 7"])
+    await world.sql("select count(*) from memory.erase(tag => 'customer 7', preview => true)")
+    await world.sql("select count(*) from memory.erase(tag => 'customer 7')")
+
+
+async def _share(world: World) -> None:
+    identity = await world.remember("for a friend")
+    await world.sql("select memory.share($1, 'friend')", identity)
+    await world.sql("select memory.unshare($1, 'friend')", identity)
+    delegation = await world.sql("select memory.delegate('friend', 'read')")
+    await world.sql("select memory.revoke_delegation($1)", delegation)
+
+
+async def _members(world: World) -> None:
+    await world.sql("select memory.create_space('crew')")
+    await world.sql("select memory.add_member('crew', 'friend', 'writer')")
+    await world.sql("select memory.remove_member('crew', 'friend')")
 
 
 async def _expire(world: World) -> None:
@@ -161,6 +192,16 @@ ROADS: dict[str, tuple[Road, list[str]]] = {
     "delete": (lambda w: _forget(w, "delete"), ["remember", "delete"]),
     "erase": (lambda w: _forget(w, "erase"), ["remember", "erase"]),
     "link": (_link, ["remember", "remember", "link"]),
+    "revise, forget_version, restore": (
+        _revise,
+        ["remember", "revise", "erase", "archive", "restore"],
+    ),
+    "erase by tag": (_erase, ["remember", "remember", "erase", "erase"]),
+    "shares and delegations": (
+        _share,
+        ["remember", "share", "unshare", "delegate", "revoke_delegation"],
+    ),
+    "spaces and members": (_members, ["create_space", "add_member", "remove_member"]),
     "the view memories": (_view, ["remember", "archive"]),
     "expiry by maintenance": (_expire, ["remember", "expire"]),
     "expiry by the next writer": (_expire_by_writing, ["remember", "expire", "remember"]),
@@ -182,6 +223,7 @@ ROADS: dict[str, tuple[Road, list[str]]] = {
 @pytest.fixture
 async def world(pool: asyncpg.Pool, store: MemoryStore) -> World:
     secrets = await add_agent(pool, "ada")
+    await add_agent(pool, "friend")
     return World(pool, store, await find_agent(pool, "ada"), secrets.token)
 
 

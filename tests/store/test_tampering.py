@@ -213,6 +213,10 @@ IN_MEMORIES = {
             "valid_from": "'infinity'",
             "created_at": "created_at - interval '1 year'",
             "session": "gen_random_uuid()",
+            "valid_until": "now()",
+            "expires_at": "now()",
+            "written_by": "'bob'",
+            "derived_from": "array[gen_random_uuid()]",
             "salt": "''",
         }.items()
     },

@@ -190,6 +190,9 @@ async def _work(pool: asyncpg.Pool, database: Database, operations: int) -> None
             await asyncio.wait([work], timeout=0.5)
         await work
         assert counted[0] == operations // WRITERS * WRITERS
+        told = await wide.fetch("select distinct action from pgrecall.events")
+        common = {"remember", "revise", "archive", "delete", "erase", "link", "alias"}
+        assert common <= {row["action"] for row in told}
         assert await online(wide, await chain_heads(wide)) == []
         assert offline(await export(wide), await chain_heads(wide)) == []
     finally:
@@ -258,7 +261,24 @@ async def _rotate(pool, agent, ids, chance):
     await agents.rotate(pool, agent.name)
 
 
+def _on_one(statement: str) -> Operation:
+    """An operation on any memory: the statement takes its id."""
+
+    async def operation(pool, agent, ids, chance):
+        if ids:
+            async with acting(pool, agent) as connection:
+                await connection.execute(statement, chance.choice(ids))
+
+    return operation
+
+
 OPERATIONS: list[Operation] = [
+    _on_one("select memory.revise($1, content => 'revised ' || random())"),
+    _on_one("select memory.revise($1, valid_from => now() - interval '1 day')"),
+    _on_one("select memory.forget_version($1, 1)"),
+    _on_one("select memory.forget_version($1, 2)"),
+    _on_one("select memory.restore($1)"),
+    _on_one("select memory.share($1, 'writer-3', 'write')"),
     *(_remember, _remember, _remember, _repeat, _refine, _refine, _batch),
     *(_forget, _link, _by_view, _alias, _rotate),
 ]
