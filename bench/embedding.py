@@ -218,7 +218,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         asyncio.run(answer_rounds(options.one, data))
     else:
         show_speed(options.contestants, data, options.rounds)
-        asyncio.run(show_quality(options.contestants, options.sets, data, options.cache))
+        if options.sets:
+            asyncio.run(show_quality(options.contestants, options.sets, data, options.cache))
 
 
 if __name__ == "__main__":
