@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import structlog
+import structlog.tracebacks
 
 from pgrecall.settings import LogFormat, LogLevel
 
@@ -54,7 +55,10 @@ def _clock(form: LogFormat) -> structlog.processors.TimeStamper:
 def _ending(form: LogFormat) -> list[Any]:
     remove = structlog.stdlib.ProcessorFormatter.remove_processors_meta
     if form == "json":
-        return [remove, structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        # Without the frames' variables, among which are texts and secrets.
+        transform = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+        tracebacks = structlog.processors.ExceptionRenderer(transform)
+        return [remove, tracebacks, structlog.processors.JSONRenderer()]
     plain = structlog.dev.plain_traceback
     colours = sys.stderr.isatty()
     return [remove, structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=plain)]

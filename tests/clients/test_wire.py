@@ -413,8 +413,23 @@ async def test_no_secret_and_no_text_is_logged(
     async with await road.connect() as connection:
         await connection.execute("select * from recall('a private question')")
         await connection.execute("select remember(%s)", ["a private memory"])
+        for sql in ("select private from recall('private')", "select recall('private'", "private"):
+            with pytest.raises(psycopg.Error):
+                await connection.execute(sql)
+        running_query = asyncio.create_task(
+            connection.execute("select pg_sleep(60), recall('private')")
+        )
+        while not running_query.done():
+            await connection.cancel_safe()
+            await asyncio.wait([running_query], timeout=0.05)
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            await running_query
+    for change in ({"password": "private"}, {"options": "-c private=private"}):
+        with pytest.raises(psycopg.OperationalError):
+            await road.connect(**change)
     logged = capsys.readouterr().out
     assert f"role={road.user}" in logged
+    assert "address=127.0.0.1" in logged
     assert "backend_pid" in logged
     assert "private" not in logged
     assert road.password not in logged
