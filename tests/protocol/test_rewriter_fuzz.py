@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.protocol import frontend
@@ -23,6 +24,8 @@ texts = st.sampled_from(
         b"fail recall($1)",
         b"fail",
         b"deallocate a",
+        b"copy in",
+        b"copy in select recall($1)",
     ]
 )
 values = st.lists(st.sampled_from([None, b"", b"how", b"\xff"]), max_size=3)
@@ -36,6 +39,9 @@ messages = st.one_of(
     st.builds(frontend.Sync),
     st.builds(frontend.Sync),
     st.builds(frontend.Flush),
+    st.builds(frontend.CopyData, st.just(b"row")),
+    st.builds(frontend.CopyDone),
+    st.builds(frontend.CopyFail, st.just(b"")),
 )
 
 
@@ -86,12 +92,9 @@ class Through:
         return self.seen
 
 
-@settings(max_examples=250, deadline=None)
-@given(st.lists(messages, max_size=14), st.data())
-def test_a_client_cannot_tell_the_rewriter_from_the_server(
-    sent: list[Message], choices: st.DataObject
-) -> None:
-    sent = [*sent, frontend.Sync()]
+def compare(sent: list[Message], choices: st.DataObject) -> None:
+    # What ends a COPY that is open, and then the round.
+    sent = [*sent, frontend.CopyDone(), frontend.Sync()]
     stream = b"".join(one.encode() for one in sent)
     through = Through()
     position = 0
@@ -101,6 +104,23 @@ def test_a_client_cannot_tell_the_rewriter_from_the_server(
         position += size
         through.server_answers(choices.draw(st.integers(0, 4)), choices.draw(st.integers(1, 9)))
     assert through.finish() == straight(sent)
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.lists(messages, max_size=14), st.data())
+def test_a_client_cannot_tell_the_rewriter_from_the_server(
+    sent: list[Message], choices: st.DataObject
+) -> None:
+    compare(sent, choices)
+
+
+@pytest.mark.soak
+@settings(max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(messages, max_size=25), st.data())
+def test_a_client_cannot_tell_the_rewriter_from_the_server_ten_thousand_times(
+    sent: list[Message], choices: st.DataObject
+) -> None:
+    compare(sent, choices)
 
 
 @settings(max_examples=300, deadline=None)
