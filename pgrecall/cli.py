@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pgrecall import __version__
-from pgrecall.commands import access, agents, log, maintenance, memories, running, spaces
+from pgrecall.commands import access, agents, life, log, maintenance, memories, running, spaces
 from pgrecall.errors import PgrecallError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.add_typer(agents.app, name="agent")
 app.add_typer(spaces.app, name="space")
 memories.register(app)
 log.register(app)
+life.register(app)
 maintenance.register(app)
 
 

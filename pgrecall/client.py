@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
+from uuid import UUID
 
 import httpx
 
@@ -17,8 +18,11 @@ from pgrecall.first_agent import ensure_first_agent
 from pgrecall.settings import Settings
 from pgrecall.state_folder import StateFolder
 from sql.agents import Agent, find_agent
-from sql.pool import create_pool
+from sql.erasing import Erasure, ErasureReport, erase
+from sql.forgetting import Forget, Forgotten, forget
+from sql.pool import Pool, create_pool
 from sql.records import NewMemory, RecallAnswer, RecallQuery, Remembered
+from sql.revisions import Versions, history
 from sql.store import MemoryStore
 
 
@@ -31,6 +35,18 @@ class MemoryClient(Protocol):
 
     async def recall(self, query: RecallQuery) -> RecallAnswer:
         """Return what fits the query, best first."""
+        ...
+
+    async def forget(self, wanted: Forget) -> Forgotten:
+        """Forget a memory."""
+        ...
+
+    async def erase(self, wanted: Erasure) -> ErasureReport:
+        """Erase what fits, or tell what that would be."""
+        ...
+
+    async def history(self, memory_id: UUID) -> Versions:
+        """Return every version of a memory, oldest first."""
         ...
 
 
@@ -59,7 +75,7 @@ async def _store_client(
         try:
             first = await ensure_first_agent(pool, state)
             store = MemoryStore(pool, QueryEmbeddings(embedder, timeout_seconds=30))
-            yield _AtTheStore(store, await find_agent(pool, agent or first))
+            yield _AtTheStore(store, pool, await find_agent(pool, agent or first))
         finally:
             await pool.close()
             if embedder is not None:
@@ -67,8 +83,9 @@ async def _store_client(
 
 
 class _AtTheStore:
-    def __init__(self, store: MemoryStore, agent: Agent) -> None:
+    def __init__(self, store: MemoryStore, pool: Pool, agent: Agent) -> None:
         self._store = store
+        self._pool = pool
         self._agent = agent
 
     async def remember(self, memory: NewMemory) -> Remembered:
@@ -77,6 +94,15 @@ class _AtTheStore:
     async def recall(self, query: RecallQuery) -> RecallAnswer:
         return await self._store.recall(self._agent, query)
 
+    async def forget(self, wanted: Forget) -> Forgotten:
+        return await forget(self._pool, self._agent, wanted)
+
+    async def erase(self, wanted: Erasure) -> ErasureReport:
+        return await erase(self._pool, self._agent, wanted)
+
+    async def history(self, memory_id: UUID) -> Versions:
+        return await history(self._pool, self._agent, memory_id)
+
 
 class _OverRest:
     def __init__(self, session: httpx.AsyncClient) -> None:
@@ -84,15 +110,27 @@ class _OverRest:
 
     async def remember(self, memory: NewMemory) -> Remembered:
         body = memory.model_dump(mode="json", exclude_unset=True)
-        return Remembered.model_validate(await self._post("/v1/memories", body))
+        return Remembered.model_validate(await self._ask("POST", "/v1/memories", body))
 
     async def recall(self, query: RecallQuery) -> RecallAnswer:
         body = query.model_dump(mode="json", exclude_unset=True)
-        return RecallAnswer.model_validate(await self._post("/v1/recall", body))
+        return RecallAnswer.model_validate(await self._ask("POST", "/v1/recall", body))
 
-    async def _post(self, path: str, body: dict[str, Any]) -> Any:
+    async def forget(self, wanted: Forget) -> Forgotten:
+        path = f"/v1/memories/{wanted.id}?how={wanted.how}"
+        return Forgotten.model_validate(await self._ask("DELETE", path))
+
+    async def erase(self, wanted: Erasure) -> ErasureReport:
+        body = wanted.model_dump(mode="json", exclude_none=True)
+        return ErasureReport.model_validate(await self._ask("POST", "/v1/erasures", body))
+
+    async def history(self, memory_id: UUID) -> Versions:
+        answer = await self._ask("GET", f"/v1/memories/{memory_id}/history")
+        return Versions.model_validate(answer)
+
+    async def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         try:
-            response = await self._session.post(path, json=body)
+            response = await self._session.request(method, path, json=body)
         except httpx.HTTPError as error:
             raise PgrecallError(
                 f"the running pgrecall does not answer: {error}", hint="pgrecall status"

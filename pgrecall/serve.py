@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from contextlib import AsyncExitStack, suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from importlib import import_module
 from tempfile import TemporaryDirectory
 
@@ -99,7 +99,7 @@ async def _start(stack: AsyncExitStack, settings: Settings, state: StateFolder) 
     if embedder is not None:
         parts.add("back-fill worker", Backfill(pool, embedder, serving=serving).run())
     parts.add("recall log", recall_log.run(pool))
-    parts.add("maintenance", maintenance.run(pool))
+    parts.add("maintenance", maintenance.run(pool, timedelta(days=settings.keep_deleted_days)))
     queries = QueryEmbeddings(serving)
     if embedder is not None:
         parts.add("query embedding worker", WantedQueries(pool, queries).run())

@@ -65,6 +65,7 @@ class Settings(BaseSettings):
     ollama_model: str | None = None
     ollama_dimension: Annotated[int, Field(ge=1, le=4000)] | None = None
     mcp_tools: Annotated[tuple[str, ...], NoDecode] = ("core", "session")
+    keep_deleted_days: Annotated[int, Field(ge=0, le=36_500)] = 30
     log_level: LogLevel = "info"
     log_format: LogFormat = "console"
 

@@ -44,4 +44,4 @@ def checked(model: Any, given: dict[str, Any]) -> Any:
         return model(**given)
     except ValidationError as error:
         name, message, _ = first_fault(error)
-        raise PgrecallError(f"{name}: {message}") from error
+        raise PgrecallError(f"{name}: {message}" if name else message) from error

@@ -173,3 +173,30 @@ def test_reembed_gives_every_memory_its_vector(state_dir: Path) -> None:
             "waiting": 0,
             "trouble": None,
         }
+
+
+def test_memories_are_looked_back_at_forgotten_and_erased(state_dir):
+    with running_up(state_dir):
+        made = json.loads(pgrecall(state_dir, "remember", "Anna lives in Oslo", "--json").stdout)
+        tagged = json.loads(
+            pgrecall(
+                state_dir, "remember", "Anna likes tea", "--tag", "subject:42", "--json"
+            ).stdout
+        )
+
+        told = pgrecall(state_dir, "history", made["id"]).stdout
+        assert "Anna lives in Oslo" in told
+        assert pgrecall(state_dir, "forget", made["id"]).stdout.strip() == "archived"
+
+        preview = pgrecall(state_dir, "erase", "--tag", "subject:42", "--preview").stdout
+        assert "1 memories" in preview
+        unsure = pgrecall(state_dir, "erase", "--tag", "subject:42", expect=1)
+        assert "Erase it?" in unsure.stderr
+        report = json.loads(
+            pgrecall(state_dir, "erase", "--tag", "subject:42", "--yes", "--json").stdout
+        )
+        assert {"what": "versions", "rows": 1} in report["rows"]
+        pgrecall(state_dir, "history", tagged["id"], expect=1)
+        assert "say what to erase" in pgrecall(state_dir, "erase", "--yes", expect=1).stderr
+        assert "id: " in pgrecall(state_dir, "forget", "x", expect=1).stderr
+        assert "hold what stands" in pgrecall(state_dir, "scrub").stdout
