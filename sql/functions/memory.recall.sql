@@ -23,7 +23,8 @@ begin
             query_embedding) r);
     perform pgrecall.spool_recall(query, recall.space, mode, hits, nullif(current_setting('pgrecall.degraded'), ''));
     return query
-    select r.rank, r.score, m.id, m.version, m.space, m.agent, m.kind, m.title, m.content, m.entity, m.tags,
+    select r.rank, r.score, m.id, m.version, m.space, m.agent, m.kind, m.title,
+        pgrecall.told_content(m.content), m.entity, m.tags,
         m.importance, m.confidence, m.pinned, m.event_at, m.created_at,
         r.lexical_rank, r.vector_rank, r.graph_hops, r.distance, r.degraded
     from unnest(hits) r

@@ -8,25 +8,8 @@ set search_path = pg_catalog, pg_temp
 set standard_conforming_strings = on
 as $$
 declare
-    drafts pgrecall.draft[];
-    wrong text;
+    drafts pgrecall.draft[] := pgrecall.drafts_of(memories);
 begin
-    if jsonb_typeof(memories) <> 'array' then
-        raise exception 'memories must be a JSON array' using errcode = '22023';
-    end if;
-    select o.field into wrong
-    from jsonb_array_elements(memories) as m, jsonb_object_keys(m) as o(field)
-    where not o.field = any (array[
-        'content', 'space', 'kind', 'title', 'entity', 'tags', 'importance', 'confidence', 'visibility', 'key',
-        'pinned', 'thread', 'source', 'event_at', 'valid_from', 'valid_until', 'ttl', 'metadata', 'query_embedding',
-        'derived_from'])
-    limit 1;
-    if found then
-        raise exception 'remember() takes no argument "%"', wrong using errcode = '22023';
-    end if;
-    drafts := array(
-        select jsonb_populate_record(null::pgrecall.draft, m.value)
-        from jsonb_array_elements(memories) with ordinality as m order by m.ordinality);
     -- What has a key may refine what an earlier one of the batch wrote; what brings a vector stores it at once.
     if not exists (select from unnest(drafts) d where d.key is not null or d.query_embedding is not null) then
         return query select w.* from pgrecall.write_new(drafts) w;

@@ -37,6 +37,9 @@ declare
             jsonb_typeof(draft.metadata -> 'half_life_days') <> 'number'
             or draft.metadata -> 'half_life_days' not between '0.01' and '36500')
             then format('metadata''s half_life_days must be a number from 0.01 to 36500, not %s', draft.metadata -> 'half_life_days')
+        when draft.metadata ? 'source_type' and (jsonb_typeof(draft.metadata -> 'source_type') <> 'string'
+            or draft.metadata ->> 'source_type' !~ '\S' or length(draft.metadata ->> 'source_type') > 50)
+            then 'metadata.source_type must be a text of 1 to 50 characters, not blank'
         when draft.metadata ->> 'language' is not null
             and pgrecall.language_named(draft.metadata ->> 'language') is null
             then format('metadata.language must name a language that Postgres stems (english, russian, french, …), or '

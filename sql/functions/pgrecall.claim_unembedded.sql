@@ -28,7 +28,7 @@ begin
         from due where q.space = due.space and q.id = due.id and q.version = due.version
         returning q.space, q.id, q.version
     )
-    select m.space, m.id, m.version, concat_ws(E'\n', m.title, m.content),
+    select m.space, m.id, m.version, concat_ws(E'\n', m.title, pgrecall.told_content(m.content)),
         with_model <> serving and not exists (
             select from pgrecall.embeddings e
             where e.space = m.space and e.id = m.id and e.version = m.version and e.model = serving)

@@ -17,11 +17,12 @@ begin
         importance, confidence, pinned, key, thread, source, metadata, language,
         event_at, valid_from, valid_until, expires_at, created_at, identity_hash, salt, session,
         written_by, derived_from, echo_of)
-    select f.space, f.id, f.version, f.agent, f.kind, f.visibility, f.readers, f.title, f.content, f.entity, f.tags,
+    select f.space, f.id, f.version, f.agent, f.kind, f.visibility, f.readers, f.title,
+        pgrecall.stored_content(f.content), f.entity, f.tags,
         f.importance, f.confidence, f.pinned, f.key, f.thread, f.source, f.metadata, f.language,
         f.event_at, f.valid_from, f.valid_until, f.expires_at, f.created_at, f.identity_hash, f.salt,
-        f.session, f.written_by, f.derived_from, f.echo_of
-    from unnest(fresh) f
+        f.session, f.written_by, f.derived_from, coalesce(f.echo_of, e.echo_of)
+    from unnest(fresh) with ordinality f join pgrecall.echoes_of(fresh) e on e.place = f.ordinality
     on conflict do nothing
     returning *;
 end

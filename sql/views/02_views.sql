@@ -4,24 +4,26 @@
 -- memories are, and by the rows it removed that some index holds just this key. An expression is looked at behind it.
 
 create or replace view memory.memories with (security_invoker = true) as
-select m.id, m.version, m.space, m.agent, m.kind, m.visibility, m.title || '' as title, m.content || '' as content,
-    m.entity || '' as entity, m.tags,
+select m.id, m.version, m.space, m.agent, m.kind, m.visibility, m.title || '' as title,
+    pgrecall.told_content(m.content) || '' as content, m.entity || '' as entity, m.tags,
     m.importance, m.confidence, m.pinned, m.key || '' as key, m.thread || '' as thread, m.source || '' as source, m.metadata,
     m.event_at, m.valid_from, m.valid_until, m.expires_at, m.created_at, m.session,
     coalesce(m.written_by, m.agent) as written_by, m.metadata ->> 'source_type' as source_type,
-    pgrecall.visible_of(m.derived_from) as derived_from, case when m.echo_of is not null then (pgrecall.visible_of(array[m.echo_of]))[1] end as echo_of
+    pgrecall.visible_of(m.derived_from) as derived_from,
+    case when m.echo_of is not null then (pgrecall.visible_of(array[m.echo_of]))[1] end as echo_of
 from pgrecall.memories m
 where m.superseded_at is null and m.archived_at is null and (m.expires_at is null or m.expires_at > now());
 grant select, insert, delete on memory.memories to pgrecall_agent;
 grant select on memory.memories to pgrecall_reader;
 
 create or replace view memory.memory_versions with (security_invoker = true) as
-select m.id, m.version, m.space, m.agent, m.kind, m.visibility, m.title || '' as title, m.content || '' as content,
-    m.entity || '' as entity, m.tags,
+select m.id, m.version, m.space, m.agent, m.kind, m.visibility, m.title || '' as title,
+    pgrecall.told_content(m.content) || '' as content, m.entity || '' as entity, m.tags,
     m.importance, m.confidence, m.pinned, m.key || '' as key, m.thread || '' as thread, m.source || '' as source, m.metadata,
     m.event_at, m.valid_from, m.valid_until, m.expires_at, m.created_at, m.superseded_at, m.archived_at,
     m.session, coalesce(m.written_by, m.agent) as written_by, m.metadata ->> 'source_type' as source_type,
-    pgrecall.visible_of(m.derived_from) as derived_from, case when m.echo_of is not null then (pgrecall.visible_of(array[m.echo_of]))[1] end as echo_of,
+    pgrecall.visible_of(m.derived_from) as derived_from,
+    case when m.echo_of is not null then (pgrecall.visible_of(array[m.echo_of]))[1] end as echo_of,
     m.replaced_from, m.deleted_at
 from pgrecall.memories m;
 grant select on memory.memory_versions to pgrecall_agent, pgrecall_reader;

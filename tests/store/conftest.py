@@ -20,6 +20,7 @@ from sql.errors import NotFound
 from sql.records import NewMemory, RecallAnswer, RecallQuery, Remembered
 from sql.store import MemoryStore
 from tests.conftest import Database
+from tests.embedding.waiting import until
 
 AddAgent = Callable[..., Awaitable[Agent]]
 
@@ -170,3 +171,10 @@ async def scene(log_in: LogIn, pool: asyncpg.Pool, unique_name: Callable[[str], 
     (secret,) = await written.fetchone()
     await eve.sql.execute("select remember('eve was here', space => %s)", [space])
     return Scene(ada, eve, rita, mallory, secret, space)
+
+
+async def until_somebody_waits(pool) -> None:
+    async def waiting() -> bool:
+        return await pool.fetchval("select exists (select from pg_locks where not granted)")
+
+    await until(waiting)

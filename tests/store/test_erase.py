@@ -7,10 +7,11 @@ import asyncpg
 import numpy as np
 import pytest
 
+from sql.errors import Unavailable
 from sql.maintenance import maintain
 from sql.records import NewMemory
 from sql.revisions import Revision, history, revise
-from tests.store.conftest import contents
+from tests.store.conftest import contents, until_somebody_waits
 
 
 @pytest.fixture
@@ -309,4 +310,39 @@ async def test_two_who_erase_the_same_memory_do_it_once(remember, erase, pool):
     reports = await asyncio.gather(*(erase(ids=[memory.id]) for _ in range(4)))
 
     assert sum(report.get("versions", 0) for report in reports) == 1
+    assert await pool.fetchval("select count(*) from pgrecall.events where action = 'erase'") == 1
+
+
+async def test_memories_made_of_each_other_are_erased_all_the_same(remember, erase, pool, ada):
+    one = await remember("one")
+    other = await remember("other", derived_from=[one.id])
+    await revise(pool, ada, one.id, Revision(derived_from=[other.id, one.id]))
+
+    assert (await erase(ids=[one.id]))["memories"] == 2
+    assert await standing(pool) == []
+
+
+async def test_maintenance_that_is_cut_short_leaves_all_as_it_was_and_is_made_up_for(
+    remember, as_agent, database, pool
+):
+    memory = await remember("deleted long ago")
+    async with as_agent("ada") as connection:
+        await connection.execute("select forget($1, 'delete')", memory.id)
+    await pool.execute("update pgrecall.memories set deleted_at = now() - interval '31 days'")
+    before = await pool.fetch("select * from pgrecall.memories")
+
+    async with pool.acquire() as blocker, blocker.transaction():
+        await blocker.execute("select * from pgrecall.chain_heads for update")
+        running = asyncio.create_task(maintain(pool))
+        await until_somebody_waits(pool)
+        await pool.fetch(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where wait_event_type = 'Lock' and datname = current_database()"
+        )
+        with pytest.raises(Unavailable):
+            await running
+    assert await pool.fetch("select * from pgrecall.memories") == before
+
+    await maintain(pool)
+    assert await standing(pool) == []
     assert await pool.fetchval("select count(*) from pgrecall.events where action = 'erase'") == 1
