@@ -106,10 +106,8 @@ def erase(
 ) -> None:
     """Erase all that fits every criterion, for good; without --yes it shows what, and asks."""
     settings = settings_of(state_dir, database_url)
-    criteria = {
-        **{"ids": id, "space": space, "key": key, "tag": tag},
-        **{"agent": by, "session": session, "source": source},
-    }
+    criteria = {"ids": id, "space": space, "key": key, "tag": tag}
+    criteria |= {"agent": by, "session": session, "source": source}
 
     async def run(preview: bool) -> ErasureReport:
         from pgrecall.client import memory_client

@@ -33,13 +33,15 @@ WRITING_FUNCTIONS = {
     *("memory.add_member", "memory.alias", "memory.create_space", "memory.delegate"),
     *("memory.end_session", "memory.erase", "memory.forget", "memory.forget_version"),
     *("memory.link", "memory.remember", "memory.remember_many", "memory.remove_member"),
-    *("memory.restore", "memory.revise", "memory.revoke_delegation", "memory.share"),
+    *("memory.replace_source", "memory.restore", "memory.revise", "memory.revoke_delegation"),
+    *("memory.share",),
     *("memory.start_session", "memory.unalias", "memory.unshare"),
 }
 # Policies and views call some of these as whoever selects.
 ASKED_BY_ALL = {
     *("memory.current_agent", "memory.explain_recall", "memory.recall"),
     *("pgrecall.is_admin", "pgrecall.member_spaces", "pgrecall.principals"),
+    *("pgrecall.told_content",),
 }
 SERVICE_FUNCTIONS = {
     *("pgrecall.claim_unembedded", "pgrecall.collect_recalls", "pgrecall.keep_query_embeddings"),
