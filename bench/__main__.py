@@ -7,7 +7,9 @@ import sys
 
 from rich.console import Console
 
-NAMES = ("startup", "writes", "log", "gateway", "embedding", "retrieval", "latency")
+NAMES = (
+    *("startup", "writes", "log", "gateway", "embedding", "retrieval", "latency", "sharing"),
+)
 
 
 def main() -> None:

@@ -58,12 +58,12 @@ async def measure(run_on: Deployment, folder: Path, rows: int, rounds: int) -> l
     """Return (rows, way, p50 ms, p95 ms, recall@10) for each way to ask."""
     await fill(run_on, folder, rows)
     ways = await readers(run_on)
-    questions = _questions(folder, rounds + 5)
+    questions = questions_of(folder, rounds + 5)
     times: dict[str, list[float]] = {way: [] for way in (BARE, *ways)}
     async with run_on.pool.acquire() as connection:
         for number, (text, vector) in enumerate(track(questions, f"ask {rows:,}", console=console)):
             for way in times:
-                seconds = await _ask(connection, ways.get(way), text, vector)
+                seconds = await ask(connection, ways.get(way), text, vector)
                 if number >= 5:  # the first warm the cache
                     times[way].append(seconds * 1000)
         agreement = {
@@ -76,7 +76,7 @@ async def measure(run_on: Deployment, folder: Path, rows: int, rounds: int) -> l
     ]
 
 
-def _questions(folder: Path, count: int) -> list[tuple[str, str]]:
+def questions_of(folder: Path, count: int) -> list[tuple[str, str]]:
     words = texts(folder)
     for _ in range(1234):
         next(words)
@@ -87,7 +87,7 @@ def _questions(folder: Path, count: int) -> list[tuple[str, str]]:
     ]
 
 
-async def _ask(connection: Any, agent: str | None, text: str, vector: str) -> float:
+async def ask(connection: Any, agent: str | None, text: str, vector: str) -> float:
     async with connection.transaction():
         if agent is None:
             # As many as are asked for: the default of 40 could not fill the 50.

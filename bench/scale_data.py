@@ -9,7 +9,7 @@ import gzip
 import hashlib
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import chain, cycle, islice
 from pathlib import Path
@@ -53,7 +53,18 @@ def vectors(count: int, seed: int) -> Vectors:
     return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
 
 
-async def fill(run_on: Deployment, folder: Path, rows: int) -> None:
+def memory_row(number: int, text: str) -> dict[str, Any]:
+    """Return the so-many-th memory: one of everybody's in the space of its number."""
+    space = space_of(number)
+    return placed(number, text, space, "bench", "shared", ["agent:bench", f"space:{space}"])
+
+
+async def fill(
+    run_on: Deployment,
+    folder: Path,
+    rows: int,
+    memory: Callable[[int, str], dict[str, Any]] = memory_row,
+) -> None:
     """Bring the store to so many rows, if a run before has not."""
     standing = await run_on.pool.fetchval("select count(*) from pgrecall.embeddings")
     if standing == rows:
@@ -73,7 +84,7 @@ async def fill(run_on: Deployment, folder: Path, rows: int) -> None:
         for start in track(range(0, rows, BATCH), f"fill {rows:,}"):
             count = min(BATCH, rows - start)
             memories = [
-                _memory(start + number, text) for number, text in enumerate(islice(words, count))
+                memory(start + number, text) for number, text in enumerate(islice(words, count))
             ]
             await connection.copy_records_to_table(
                 "memories", schema_name="pgrecall", columns=list(memories[0]),
@@ -119,22 +130,29 @@ def space_of(number: int) -> str:
     return "rest"
 
 
+def id_of(number: int) -> uuid.UUID:
+    """Return the id of the so-many-th memory."""
+    return uuid.UUID(bytes=hashlib.sha256(str(number).encode()).digest()[:16], version=4)
+
+
 def _place(memory: dict[str, Any]) -> tuple[str, uuid.UUID, int]:
     return memory["space"], memory["id"], memory["version"]
 
 
-def _memory(number: int, text: str) -> dict[str, Any]:
-    space = space_of(number)
+def placed(
+    number: int, text: str, space: str, agent: str, visibility: str, readers: list[str]
+) -> dict[str, Any]:
+    """Return a row of pgrecall.memories; its id follows from its number."""
     content = f"{text} #{number}"
     happened = _START + timedelta(seconds=30 * number)
     return {
         "space": space,
-        "id": uuid.uuid4(),
+        "id": id_of(number),
         "version": 1,
-        "agent": "bench",
+        "agent": agent,
         "kind": "episodic" if number % 3 else "semantic",
-        "visibility": "shared",
-        "readers": ["agent:bench", f"space:{space}"],
+        "visibility": visibility,
+        "readers": readers,
         "content": content,
         "tags": [],
         "importance": 0.5,

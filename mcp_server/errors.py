@@ -9,7 +9,7 @@ import structlog
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from pydantic import ValidationError
 
-from sql.errors import NotFound, StoreError, Unavailable
+from sql.errors import Forbidden, NotFound, StoreError, Unavailable
 
 log = structlog.get_logger(__name__)
 
@@ -19,6 +19,8 @@ def explained(error: StoreError) -> str:
     if isinstance(error, Unavailable):
         log.warning("database not available", reason=error.message, sqlstate=error.sqlstate)
         return f"{error.message}; nothing is lost, try again in a few seconds"
+    if isinstance(error, Forbidden | NotFound):  # who asked stands in the log's context
+        log.info("refused", reason="forbidden" if isinstance(error, Forbidden) else "not-found")
     if type(error) is StoreError:
         log.error("unexpected error of the database", sqlstate=error.sqlstate, exc_info=error)
         return "something went wrong on the memory's side; its log says what"

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import anyio
+import structlog
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 from mcp.server.mcpserver import MCPServer
@@ -41,6 +42,7 @@ class _AgentTokens(TokenVerifier):
             raise _DatabaseAway("the database is not available") from error
         if agent is None:
             return None
+        structlog.contextvars.bind_contextvars(agent=agent.name)
         return AgentToken(token=token, client_id=agent.name, scopes=[], agent=agent)
 
 

@@ -78,6 +78,8 @@ async def start_http(
             log_config=None,
             access_log=False,
             server_header=False,
+            # By default uvicorn lets anybody on this machine name his address. Behind a proxy, say which.
+            proxy_headers="FORWARDED_ALLOW_IPS" in os.environ,
             timeout_graceful_shutdown=_DRAIN_SECONDS,
         )
     )

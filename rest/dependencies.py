@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
+import structlog
 from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
@@ -39,6 +40,7 @@ UsedServices: TypeAlias = Annotated[Services, Depends(_services)]
 
 
 async def _current_agent(
+    request: Request,
     services: UsedServices,
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
 ) -> Agent:
@@ -49,6 +51,8 @@ async def _current_agent(
     if agent is None:
         challenge += ', error="invalid_token"'
         raise HTTPException(401, headers={"WWW-Authenticate": challenge})
+    request.state.agent = agent.name  # for the audit of refusals
+    structlog.contextvars.bind_contextvars(agent=agent.name)
     return agent
 
 

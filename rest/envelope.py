@@ -1,4 +1,7 @@
-"""What every exchange carries: a request id, safe headers, a measurement, no leaked error."""
+"""What every exchange carries: a request id, safe headers, a measurement, no leaked error.
+
+Refusals go into the audit here, outside of all that may refuse.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rest.metrics import Metrics
 from rest.problems import UNEXPECTED, problem
+from rest.refusals import Refusals
 
 log = structlog.get_logger(__name__)
 
@@ -21,6 +25,7 @@ _REQUEST_ID: Final = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 _SAFE_HEADERS: Final = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
@@ -33,6 +38,7 @@ class Envelope:
         self._app = app
         self._metrics = metrics
         self._mounted = frozenset(mounted)
+        self._refusals = Refusals(metrics)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one exchange."""
@@ -64,6 +70,8 @@ class Envelope:
             seconds = time.perf_counter() - started
             route = self._route(scope)
             self._metrics.observe(scope["method"], route, status, seconds)
+            self._refusals.note(scope, route, status)
+            structlog.contextvars.unbind_contextvars("agent")  # what authentication bound
             log.debug("served", method=scope["method"], route=route, status=status)
         return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import ipaddress
 import math
 import time
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rest.limits import Limits
 from rest.problems import FORBIDDEN, MISDIRECTED, REQUEST_TIMEOUT, TOO_LARGE, TOO_MANY, problem
+from rest.refusals import address_of
 
 LOOPBACK_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
 _UNCOUNTED: Final = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -44,6 +46,7 @@ class HostGuard:
         if not self._knows(f"//{headers.get('host', '')}"):
             return await problem(MISDIRECTED)(scope, receive, send)
         if (origin := headers.get("origin")) is not None and not self._knows(origin):
+            scope["state"]["refused_for"] = "other-site"
             refused = problem(FORBIDDEN, "requests of other web sites are refused")
             return await refused(scope, receive, send)
         return await self._app(scope, receive, send)
@@ -73,7 +76,7 @@ class RateLimit:
         """Serve or refuse one request."""
         if scope["type"] != "http" or scope["path"] in _UNCOUNTED:
             return await self._app(scope, receive, send)
-        address = scope["client"][0] if scope.get("client") else "local"
+        address = _network(address_of(scope))
         token = _token_digest(scope)
         if (over := await self._exceeded(address, token)) is not None:
             return await over(scope, receive, send)
@@ -172,6 +175,19 @@ class _Disconnected(Exception):
 
 def _per_minute(amount: int | None) -> RateLimitItem | None:
     return None if amount is None else RateLimitItemPerMinute(amount)
+
+
+def _network(address: str) -> str:
+    """Return what one client can't leave: its address, of IPv6 the /64 that providers hand out."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if parsed.version == 4:
+        return address
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.IPv6Network((parsed, 64), strict=False))
 
 
 def _token_digest(scope: Scope) -> str | None:

@@ -35,6 +35,12 @@ class Metrics:
             "Recalls that a leg did not serve",
             registry=self._registry,
         )
+        self._refusals = Counter(
+            "pgrecall_http_refusals",
+            "Requests turned away, by reason",
+            ("reason",),
+            registry=self._registry,
+        )
         self._backlog = Gauge(
             "pgrecall_embedding_backlog",
             "Memories that wait for a vector",
@@ -48,6 +54,10 @@ class Metrics:
         """Count one exchange; the route is its template, so that ids make no new series."""
         method = method if method in _METHODS else "other"
         self._requests.labels(method, route, str(status)).observe(seconds)
+
+    def refused(self, reason: str) -> None:
+        """Count one refusal; reasons are few and ours."""
+        self._refusals.labels(reason).inc()
 
     def recalled(self, answer: RecallAnswer) -> None:
         """Count one recall."""

@@ -78,6 +78,7 @@ _BY_STATUS: Final[Mapping[int, Kind]] = {
     for kind in (
         *(BAD_REQUEST, UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, METHOD_NOT_ALLOWED),
         CONDITION_MISSING,
+        *(REQUEST_TIMEOUT, TOO_LARGE, MISDIRECTED, TOO_MANY),
     )
 }
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import datasets, latency, log, retrieval
+from bench import datasets, latency, log, retrieval, sharing
 from tests.conftest import short_lived_folder
 
 FACTS = {
@@ -82,5 +82,19 @@ def test_without_data_a_measurement_says_so_and_ends(monkeypatch, capsys):
 
     retrieval.main([])
     latency.main([])
+    sharing.main([])
 
-    assert capsys.readouterr().out.count("skipped: no data") == 2
+    assert capsys.readouterr().out.count("skipped: no data") == 3
+
+
+async def test_sharing_is_measured_beside_the_same_store_without(data):
+    size = sharing.Size(memories=600, agents=20, spaces=12, shares=200, delegations=30)
+    crowd = sharing.Crowd(size, sharing=True)
+
+    results = await sharing.measure(data, size, rounds=2)
+
+    assert len(crowd.shares) > 150
+    assert [(asker, len(without), len(having)) for asker, without, having in results] == [
+        ("usual", 2, 2),
+        ("busy", 2, 2),
+    ]

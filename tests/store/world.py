@@ -127,7 +127,9 @@ class World:
 
     def days_pass(self, days: int) -> None:
         for table in ("memories", "memory_shares", "delegations"):
-            statement = f"update pgrecall.{table} set expires_at = expires_at - interval '{days} days'"
+            statement = (
+                f"update pgrecall.{table} set expires_at = expires_at - interval '{days} days'"
+            )
             self.script.append(f"{statement};")
             self.db.execute(statement)
         self.oracle.now += days
@@ -177,7 +179,9 @@ class World:
         private = visibility == "private"
         memory = oracle.keyed(agent, space, key, private) if key is not None else None
         if memory is None:
-            memory = Memory(str(identity), space, agent, content, kind, tags, key, ends, [visibility])
+            memory = Memory(
+                str(identity), space, agent, content, kind, tags, key, ends, [visibility]
+            )
             oracle.memories[memory.id] = memory
         else:
             memory.content = content
@@ -260,7 +264,8 @@ class World:
         agents = sorted(oracle.agents, key=lambda name: oracle.agents[name].reader)
         with self.db.transaction():
             rows = self.db.execute(
-                "select * from public.probe(%s, %s)", [agents, [self._role(name) for name in agents]]
+                "select * from public.probe(%s, %s)",
+                [agents, [self._role(name) for name in agents]],
             ).fetchall()
         for agent, road, found in rows:
             expected = self._expected(agent, road)
@@ -375,9 +380,7 @@ class World:
 
     def check_events(self, agent: str) -> None:
         """One's own, and all of the spaces that one administers."""
-        known = self.db.execute(
-            "select space, agent, sequence from pgrecall.events"
-        ).fetchall()
+        known = self.db.execute("select space, agent, sequence from pgrecall.events").fetchall()
         oracle = self.oracle
         expected = [
             event for event in known if agent == event[1] or oracle.role(agent, event[0]) == "admin"
