@@ -4,7 +4,7 @@ select m.space, m.agent, m.role from pgrecall.members m;
 grant select on memory.members to pgrecall_agent, pgrecall_reader;
 
 create or replace view memory.tokens with (security_invoker = true) as
-select t.agent, t.prefix, t.created_at, t.expires_at, t.last_used_at from pgrecall.agent_tokens t;
+select t.agent, t.prefix || '' as prefix, t.created_at, t.expires_at, t.last_used_at from pgrecall.agent_tokens t;
 grant select on memory.tokens to pgrecall_agent, pgrecall_reader;
 
 -- shares: those by me, to me and of my memories; all of a space for its admins.

@@ -118,8 +118,10 @@ class Moves:
         standing = self.memory(rng, lambda memory: memory.key and not memory.archived)
         agent = self.agent(
             rng,
-            lambda who: self.oracle.may_write_into(who, standing.space)
-            and (not standing.private or who == standing.owner),
+            lambda who: (
+                self.oracle.may_write_into(who, standing.space)
+                and (not standing.private or who == standing.owner)
+            ),
         )
         visibility = standing.visibility
         if not standing.private:
@@ -142,9 +144,11 @@ class Moves:
         agent = self._changing(rng, source)
         target = self.memory(
             rng,
-            lambda other: other.space == source.space
-            and other is not source
-            and self.oracle.reads(agent, other),
+            lambda other: (
+                other.space == source.space
+                and other is not source
+                and self.oracle.reads(agent, other)
+            ),
         )
         self.world.link(agent, source, target)
 

@@ -379,11 +379,15 @@ class World:
                 assert set(found or []) == expected, self.told(f"{agent}: related({start.id})")
 
     def check_events(self, agent: str) -> None:
-        """One's own, and all of the spaces that one administers."""
+        """One's own, and all of what one administers: spaces, or the deployment."""
         known = self.db.execute("select space, agent, sequence from pgrecall.events").fetchall()
         oracle = self.oracle
         expected = [
-            event for event in known if agent == event[1] or oracle.role(agent, event[0]) == "admin"
+            event
+            for event in known
+            if agent == event[1]
+            or oracle.role(agent, event[0]) == "admin"
+            or oracle.agents[agent].admin
         ]
         with self.db.transaction():
             self.db.execute(
