@@ -19,6 +19,7 @@ from gateway.protocol.startup import SSLRequest, StartupMessage
 from sql.logins import login_secret
 from tests.clients.certificates import make_certificate
 from tests.clients.conftest import Road, upstream_of
+from tests.clients.splitter import Splitter
 from tests.clients.wire import Wire
 from tests.conftest import Database
 from tests.hash_embedder import HashEmbedder
@@ -57,6 +58,22 @@ async def test_a_verified_tls_session_recalls(
         assert connection.pgconn.ssl_in_use
         rows = await connection.execute("select content from recall(%s)", [QUESTION])
         assert await rows.fetchone() == (remembered[0],)
+
+
+async def test_a_tls_session_whose_every_byte_comes_alone_recalls(
+    secure: Road, remembered: tuple[str, ...]
+) -> None:
+    splitter = Splitter(secure.host, secure.port, single_bytes=20_000)
+    await splitter.start()
+    for negotiation in ("postgres", "direct"):
+        async with await replace(secure, port=splitter.port).connect(
+            sslmode="require", sslnegotiation=negotiation, channel_binding="require"
+        ) as connection:
+            rows = await connection.execute("select content from recall(%s)", [QUESTION])
+            assert await rows.fetchone() == (remembered[0],)
+            many = await connection.execute("select repeat('x', 100) from generate_series(1, 500)")
+            assert len(await many.fetchall()) == 500
+    await splitter.close()
 
 
 async def test_a_client_may_go_without_tls_where_both_allow_it(secure: Road) -> None:

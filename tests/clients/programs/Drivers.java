@@ -62,7 +62,32 @@ public class Drivers {
         DatabaseMetaData about = c.getMetaData();
         System.out.println(about.getDatabaseProductVersion() + c.getTransactionIsolation());
         print(about.getTables(null, "memory", "%", null));
+        print(about.getColumns(null, "memory", "memories", "%"));
+        print(about.getFunctions(null, "memory", "%"));
+        print(about.getTypeInfo());
+        print(about.getSchemas());
         print(about.getFunctionColumns(null, "memory", "recall", "%"));
+        try (PreparedStatement s = c.prepareStatement("select remember(?, key => ?)")) {
+          for (int n = 0; n < 5; n++) {  // a batch of texts, each with an embedding of its own
+            s.setString(1, "a note of pgjdbc, number " + n);
+            s.setString(2, "note " + n);
+            s.addBatch();
+          }
+          try {
+            System.out.println(s.executeBatch().length);
+          } catch (SQLException error) {
+            System.out.println(error.getSQLState() + " " + error.getMessage());
+          }
+        }
+        c.rollback();
+        org.postgresql.largeobject.LargeObjectManager large =
+            c.unwrap(org.postgresql.PGConnection.class).getLargeObjectAPI();
+        long oid = large.createLO();  // by the function call message
+        try (org.postgresql.largeobject.LargeObject one = large.open(oid)) {
+          one.write(new byte[100_000]);
+          System.out.println(one.tell64());
+        }
+        c.rollback();
         c.setAutoCommit(true);
         if (!mode.equals("extended")) continue;
         try (Statement s = c.createStatement()) {
