@@ -7,39 +7,36 @@ that it holds on a busy machine too. pgbouncer is measured where it's installed.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
-import shutil
-import socket
 import statistics
 import sys
-import tempfile
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
-import asyncpg
 import psutil
 import psycopg
-from rich.console import Console
 from rich.table import Table
 
-from pgrecall.embedded import EmbeddedPostgres, binaries
-from pgrecall.state_folder import StateFolder
-from sql import agents
-from sql.migrate import migrate
-from sql.pool import create_pool
+from bench.gateway_roads import (
+    BULK_ROWS,
+    ROLE,
+    Setting,
+    Target,
+    console,
+    gateway,
+    pgbouncer,
+    setting,
+)
+from pgrecall.embedded import binaries
 
-ROLE = "benchmark"
 ROUNDS = 9
-SECONDS = 1
+# Long enough that the logins, which pgbouncer doesn't pass on, weigh nothing.
+SECONDS = 3
 CLIENTS = 8
-BULK_ROWS = 3_000_000
-console = Console()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,191 +49,15 @@ class Figure:
     target: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A way to the database, and the processes whose CPU it costs."""
-
-    name: str
-    host: str
-    port: int
-    password: str
-    database: str
-    processes: tuple[psutil.Process, ...] = field(default=(), compare=False)
-
-    @property
-    def environment(self) -> dict[str, str]:
-        told = {"HOST": self.host, "PORT": str(self.port), "USER": ROLE, "DATABASE": self.database}
-        told |= {"PASSWORD": self.password, "SSLMODE": "disable"}
-        return {**os.environ, **{f"PG{name}": value for name, value in told.items()}}
-
-    @property
-    def conninfo(self) -> str:
-        return psycopg.conninfo.make_conninfo(
-            host=self.host,
-            port=self.port,
-            user=ROLE,
-            password=self.password,
-            dbname=self.database,
-            sslmode="disable",
-        )
-
-    def cpu_seconds(self) -> float:
-        return sum(sum(one.cpu_times()[:2]) for one in self.processes)
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A database of the benchmark's own, and its agent."""
-
-    postgres: EmbeddedPostgres
-    password: str
-    folder: Path
-
-    @property
-    def direct(self) -> Target:
-        host = str(self.postgres.socket_folder)
-        return Target("straight", host, 5432, self.password, "memory")
-
-
-@asynccontextmanager
-async def setting() -> AsyncIterator[Setting]:
-    folder = Path(tempfile.mkdtemp(prefix="pgr-bench-"))
-    os.chmod(folder, 0o711)
-    state = StateFolder(folder / "state")
-    with state.claim():
-        postgres = EmbeddedPostgres(state, settings={"fsync": "off", "max_connections": "1200"})
-        await postgres.start()
-        try:
-            await migrate(postgres.app_dsn)
-            async with create_pool_context(postgres.app_dsn) as pool:
-                secrets = await agents.add_agent(pool, ROLE, sql_login=True)
-            assert secrets.password is not None
-            await _fill(postgres)
-            yield Setting(postgres, secrets.password, folder)
-        finally:
-            await postgres.stop()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-@asynccontextmanager
-async def create_pool_context(dsn: str) -> AsyncIterator[asyncpg.Pool]:
-    pool = await create_pool(dsn, min_size=1, max_size=2)
-    try:
-        yield pool
-    finally:
-        await pool.close()
-
-
-async def _fill(postgres: EmbeddedPostgres) -> None:
-    admin = await asyncpg.connect(postgres.superuser_dsn)
-    await admin.execute(
-        f"""
-        create table public.pgbench_accounts (aid int primary key, abalance int);
-        insert into public.pgbench_accounts select n, n from generate_series(1, 100000) n;
-        create table public.pgbench_branches (bid int);
-        insert into public.pgbench_branches values (1);
-        create table public.bulk as
-            select repeat('x', 100) as row from generate_series(1, {BULK_ROWS});
-        grant usage on schema public to {ROLE};
-        grant select on all tables in schema public to {ROLE};
-        analyze
-        """
-    )
-    await admin.close()
-
-
-@asynccontextmanager
-async def gateway(made: Setting, workers: int = 1, delay: float = 0.0) -> AsyncIterator[Target]:
-    """Start gateway processes on one port."""
-    orders = {
-        "dsn": made.postgres.app_dsn,
-        "host": str(made.postgres.socket_folder),
-        "database": "memory",
-        "model": "bench",
-        "delay_seconds": delay,
-        "port": 0,
-    }
-    children = []
-    for _ in range(workers):
-        child = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "bench.gateway_process",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-        )
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.write(json.dumps(orders).encode() + b"\n")
-        orders["port"] = int(await child.stdout.readline())
-        children.append(child)
-    processes = tuple(psutil.Process(child.pid) for child in children)
-    name = "gateway" if workers == 1 else f"gateway, {workers} workers"
-    try:
-        yield Target(name, "127.0.0.1", int(orders["port"]), made.password, "memory", processes)
-    finally:
-        for child in children:
-            assert child.stdin is not None
-            child.stdin.close()
-            await child.wait()
-
-
-@asynccontextmanager
-async def pgbouncer(made: Setting) -> AsyncIterator[Target | None]:
-    program = shutil.which("pgbouncer")
-    if program is None:
-        console.print("[yellow]pgbouncer is not installed: nothing to compare with[/yellow]")
-        yield None
-        return
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    config = made.folder / "pgbouncer.ini"
-    config.write_text(
-        f"""[databases]
-memory = host={made.postgres.socket_folder} port=5432 user={ROLE} password={made.password}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = {port}
-unix_socket_dir =
-auth_type = any
-pool_mode = session
-default_pool_size = 100
-"""
-    )
-    config.chmod(0o644)
-    # It refuses to be root, and may only pass to the socket as the folder's owner.
-    owner = made.postgres.socket_folder.owner()
-    user = ["-u", owner] if os.geteuid() == 0 else []
-    child = await asyncio.create_subprocess_exec(
-        program,
-        "-q",
-        *user,
-        str(config),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    for _ in range(100):
-        try:
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.close()
-            break
-        except OSError:
-            await asyncio.sleep(0.05)
-    process = psutil.Process(child.pid)
-    try:
-        yield Target("pgbouncer", "127.0.0.1", port, made.password, "memory", (process,))
-    finally:
-        child.terminate()
-        await child.wait()
-
-
-async def pgbench(target: Target, mode: str, seconds: int = SECONDS) -> tuple[float, float]:
+async def pgbench(
+    target: Target, mode: str, seconds: int = SECONDS, script: Path | None = None
+) -> tuple[float, float]:
     """Return transactions a second, and microseconds of the target's CPU for each."""
     before = target.cpu_seconds()
+    what = ("-S", "-s", "1") if script is None else ("-f", str(script))
     child = await asyncio.create_subprocess_exec(
         str(binaries() / "pgbench"),
-        *("-n", "-S", "-s", "1", "-M", mode, "-c", str(CLIENTS), "-T", str(seconds)),
+        *("-n", *what, "-M", mode, "-c", str(CLIENTS), "-T", str(seconds)),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=target.environment,
@@ -346,25 +167,99 @@ async def idle(through: Target, count: int = 1000) -> list[Figure]:
 
 
 async def stalled(through: Target) -> list[Figure]:
-    """Ask for 300 MB and read nothing of it."""
+    """Ask for 400 MB and read nothing of it."""
     before = resident_megabytes(through)
     async with await psycopg.AsyncConnection.connect(through.conninfo) as one:
-        one.pgconn.send_query(b"copy public.bulk to stdout")
+        one.pgconn.send_query(b"select repeat('x', 1000) from generate_series(1, 400000)")
         one.pgconn.flush()
         await asyncio.sleep(2)
         grown = resident_megabytes(through) - before
         one.pgconn.finish()
-    return [Figure("a stalled reader of 300 MB", grown, "MB", "≤ 10")]
+    return [Figure("a stalled reader of 400 MB", grown, "MB", "≤ 10")]
+
+
+async def pings(through: Target, seconds: float) -> list[float]:
+    """Return how long `select 1` took on one session, again and again, in milliseconds."""
+    taken: list[float] = []
+    async with await psycopg.AsyncConnection.connect(through.conninfo, autocommit=True) as one:
+        until = time.perf_counter() + seconds
+        while (started := time.perf_counter()) < until:
+            await one.execute("select 1")
+            taken.append((time.perf_counter() - started) * 1000)
+            await asyncio.sleep(0.002)
+    return taken
+
+
+async def under_garbage(through: Target, seconds: float = 4.0) -> list[Figure]:
+    """Compare a session's latency with that while a thousand sockets bring garbage, over again."""
+    calm = await pings(through, seconds)
+    flood = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bench.garbage", through.host, str(through.port), str(seconds + 2)),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert flood.stdout is not None
+    await flood.stdout.readline()
+    disturbed = await pings(through, seconds)
+    await flood.communicate()
+    ratio = statistics.median(disturbed) / statistics.median(calm)
+    return [
+        Figure("select 1, p50", statistics.median(calm), "ms"),
+        Figure("the same under garbage, p50", statistics.median(disturbed), "ms"),
+        Figure("latency under garbage over calm", ratio, "×", "≤ 2"),
+    ]
+
+
+async def refused_milliseconds(target: Target, role: str) -> float:
+    started = time.perf_counter()
+    try:
+        await psycopg.AsyncConnection.connect(target.conninfo, user=role, password="wrong")
+    except psycopg.OperationalError:
+        return (time.perf_counter() - started) * 1000
+    raise RuntimeError("a wrong password was taken")
+
+
+async def refusals(through: Target, count: int = 200) -> list[Figure]:
+    """Tell whether the time to a refusal says if there is such a role."""
+    taken: dict[str, list[float]] = defaultdict(list)
+    for _ in range(count):
+        for role in (ROLE, "nobody"):
+            taken[role].append(await refused_milliseconds(through, role))
+    known, unknown = (statistics.median(taken[role]) for role in (ROLE, "nobody"))
+    spread = statistics.stdev(taken[ROLE])
+    return [
+        Figure("wrong password of a role, p50", known, "ms"),
+        Figure("the same of no role, more than that", unknown - known, "ms", f"σ {spread:.2f}"),
+    ]
 
 
 async def workers(made: Setting, rounds: int) -> list[Figure]:
-    rates: dict[int, list[float]] = defaultdict(list)
+    """Compare two workers with one, by pgbench -S and where the gateway is most of the work.
+
+    All that runs shares the cores: the more of the CPU is the gateway's own, the more a second
+    worker can bring. Its share bounds the gain.
+    """
+    ping = made.folder / "ping.sql"
+    ping.write_text("select 1;")
+    figures: list[Figure] = []
     async with gateway(made) as one, gateway(made, workers=2) as two:
-        for _ in range(rounds):
-            rates[1].append((await pgbench(one, "simple"))[0])
-            rates[2].append((await pgbench(two, "simple"))[0])
-    ratio = statistics.median(rates[2]) / statistics.median(rates[1])
-    return [Figure("throughput of two workers over one", ratio, "×", "≥ 1.2")]
+        for name, mode, script in (("pgbench -S", "simple", None), ("select 1", "prepared", ping)):
+            rates: dict[int, list[float]] = defaultdict(list)
+            shares: list[float] = []
+            for _ in range(rounds):
+                spent = sum(psutil.cpu_times()[:3])
+                rate, cpu = await pgbench(one, mode, script=script)
+                spent = sum(psutil.cpu_times()[:3]) - spent
+                shares.append(rate * cpu * SECONDS / 1e6 / spent)
+                rates[1].append(rate)
+                rates[2].append((await pgbench(two, mode, script=script))[0])
+            ratio = statistics.median(rates[2]) / statistics.median(rates[1])
+            figures += [
+                Figure(
+                    f"{name}: one worker's share of the CPU spent", statistics.median(shares), ""
+                ),
+                Figure(f"{name}: throughput of two workers over one", ratio, "×", "≥ 1.2"),
+            ]
+    return figures
 
 
 async def run(rounds: int = ROUNDS) -> list[Figure]:
@@ -377,7 +272,9 @@ async def run(rounds: int = ROUNDS) -> list[Figure]:
         figures += await transactions(targets, rounds)
         figures += await bulk([made.direct, one])
         figures += await logins(made.direct, one)
+        figures += await refusals(one)
         figures += await spliced(one)
+        figures += await under_garbage(one)
         figures += await stalled(one)
         figures += await idle(one)
         figures += await workers(made, rounds)

@@ -25,6 +25,10 @@ _log = structlog.get_logger(__name__)
 
 _BACKLOG: Final = 1024
 _LAST_WORDS_SECONDS: Final = 1.0
+# A login costs milliseconds of the loop that every session shares. More than so many a second one
+# process hardly completes, so that honest clients lose nothing, and a flood leaves the loop free.
+_ACCEPTS_PER_SECOND: Final = 400
+_ACCEPTS_AT_ONCE: Final = 20
 # After accept() fails, for want of file descriptors say, trying at once only burns CPU.
 _ACCEPT_PAUSE_SECONDS: Final = 0.1
 
@@ -49,6 +53,7 @@ class Gateway:
         self._limits = config.limits
         self.port: int = listeners[0].getsockname()[1]
         self._logins: set[asyncio.Task[None]] = set()
+        self._pace = _Pace(_ACCEPTS_PER_SECOND, _ACCEPTS_AT_ONCE)
         self._background = [asyncio.create_task(self._accept(one)) for one in listeners]
         if config.limits.idle_timeout_seconds is not None:
             sweep = self._end_idle(config.limits.idle_timeout_seconds)
@@ -96,6 +101,7 @@ class Gateway:
                 await asyncio.sleep(_ACCEPT_PAUSE_SECONDS)
                 continue
             self._begin_login(connection, address[0])
+            await self._pace.wait()
 
     def _begin_login(self, connection: socket.socket, address: str) -> None:
         place = self._places.enter(address)
@@ -121,6 +127,21 @@ class Gateway:
             await asyncio.sleep(seconds)
             for relay in self._sessions.relays:
                 relay.end_if_idle()
+
+
+class _Pace:
+    """So many a second, and so many at once after a quiet time."""
+
+    def __init__(self, per_second: float, at_once: int) -> None:
+        self._seconds = 1 / per_second
+        self._ahead = at_once * self._seconds
+        self._due = 0.0
+
+    async def wait(self) -> None:
+        """Let the loop go round, and return when the next may come."""
+        now = asyncio.get_running_loop().time()
+        self._due = max(self._due + self._seconds, now - self._ahead)
+        await asyncio.sleep(max(0.0, self._due - now))
 
 
 async def serve(
