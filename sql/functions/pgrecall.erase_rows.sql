@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     gone pgrecall.erased_version[];
-    texts bytea[] := pgrecall.erased_texts(targets);
+    texts bytea[] := array(select e.text_hash from pgrecall.erased_texts(targets) e);
     one record;
 begin
     perform pgrecall.collect_recalls();

@@ -1,4 +1,5 @@
--- How many rows of each table go with versions; asked before they do, so that a preview tells the same.
+-- How many rows of each table go with versions; asked before they do, so that a preview tells the same. Not of
+-- query_embeddings, which all agents share: whether a text is there tells that somebody asked it.
 create or replace function pgrecall.erasure_report(targets pgrecall.erasure[])
 returns setof memory.erased
 language plpgsql stable
@@ -29,10 +30,6 @@ begin
         where t.first = 1 and t.last = 2147483647
     union all
     select 'recall_log', count(*) from pgrecall.erased_queries(targets)
-    union all
-    select 'query_embeddings', count(*) from pgrecall.query_embeddings q
-        where q.text_hash in (select unnest(pgrecall.erased_texts(targets)))
-            or q.text_hash in (select r.text_hash from pgrecall.erased_queries(targets) r)
     union all
     select 'idempotency_keys', count(*) from pgrecall.idempotency_keys k
         where exists (select from unnest(k.ids) i(id) where i.id in (select t.id from unnest(targets) t));

@@ -9,7 +9,7 @@ import pytest
 
 from sql.errors import Unavailable
 from sql.maintenance import maintain
-from sql.records import NewMemory
+from sql.records import NewMemory, RecallQuery
 from sql.revisions import Revision, history, revise
 from tests.store.conftest import contents, until_somebody_waits
 
@@ -346,3 +346,20 @@ async def test_maintenance_that_is_cut_short_leaves_all_as_it_was_and_is_made_up
     await maintain(pool)
     assert await standing(pool) == []
     assert await pool.fetchval("select count(*) from pgrecall.events where action = 'erase'") == 1
+
+
+async def test_a_preview_tells_nothing_of_what_others_ask(
+    remember, store, add_agent, erase, pool, ada
+):
+    bob = await add_agent("bob")
+    for asker in (bob, ada):
+        await store.recall(asker, RecallQuery(query="is the merger on"))
+    memory = await remember("is the merger on")
+
+    seen = await erase(ids=[memory.id], preview=True)
+
+    assert seen["recall_log"] == 1
+    assert await erase(ids=[memory.id]) == seen
+    assert [row["agent"] for row in await pool.fetch("select agent from pgrecall.recall_log")] == [
+        "bob"
+    ]
