@@ -14,6 +14,10 @@ begin
     if head.archived_at is null and coalesce(head.expires_at > clock_timestamp(), true) then
         return head.version;
     end if;
+    if head.archived_at is not null and head.visibility = 'private' and head.agent <> who then
+        -- Whether its key or words stand again among what the owner keeps to himself is his alone to know.
+        raise exception 'only its owner may bring private memory % back', restore.id using errcode = '42501';
+    end if;
     if head.deleted_at is not null then
         update pgrecall.memories m
         set readers = pgrecall.readers_again(m, head), archived_at = null, deleted_at = null

@@ -17,6 +17,9 @@ begin
     next.session := pgrecall.open_session(who);
     if (next.visibility, next.key) is distinct from (head.visibility, head.key) and not shows then
         raise exception 'agent "%" may change neither who sees memory % nor its key', who, head.id using errcode = '42501';
+    -- Among what the owner keeps to himself its words and its key may stand already, which is not for others to find out.
+    elsif next.visibility = 'private' and head.visibility <> 'private' and who <> head.agent then
+        raise exception 'only its owner may make memory % private', head.id using errcode = '42501';
     end if;
     next.readers := pgrecall.readers_after(head, next, who);
     next.written_by := nullif(who, next.agent);

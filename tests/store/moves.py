@@ -10,17 +10,19 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from tests.store.oracle import FOREVER, RANKS, Memory
+from tests.store.oracle import FOREVER, RANKS, WIDTHS, Memory
 from tests.store.world import WORDS, World
 
 KINDS: Final = ("semantic", "episodic", "procedural")
 MOST_MEMORIES, MOST_AGENTS, MOST_ROWS = 30, 7, 30
-# How often each is drawn, of a hundred.
+# How often each is drawn, beside the others.
 MOVES: Final = {
     "write": 14,
     "write_under_a_key": 8,
+    "revise": 10,
+    "restore": 4,
     "repeat": 2,
-    "forget": 5,
+    "forget": 6,
     "link": 4,
     "share": 10,
     "share_on": 8,
@@ -128,6 +130,17 @@ class Moves:
             visibility = rng.choice(["shared", "public"])
         fields = (rng.choice(KINDS), self.tags(rng), standing.key, FOREVER)
         self.world.remember(agent, standing.space, visibility, *fields)
+
+    def revise(self, rng: Random) -> None:
+        memory = self.memory(rng, self.oracle.answers)
+        agent = self._changing(rng, memory)
+        visibility = rng.choice([*WIDTHS, memory.visibility, memory.visibility])
+        key = rng.choice([None, None, "k1", "k2"])
+        self.world.revise(agent, memory, visibility, self.tags(rng), key)
+
+    def restore(self, rng: Random) -> None:
+        memory = self.memory(rng, lambda memory: not self.oracle.answers(memory))
+        self.world.restore(self._changing(rng, memory), memory)
 
     def repeat(self, rng: Random) -> None:
         said = self.memory(rng, lambda said: said.key is None and self.oracle.answers(said))

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-FORBIDDEN, UNKNOWN, WRONG = "42501", "P0002", "22023"
+FORBIDDEN, UNKNOWN, WRONG, TAKEN = "42501", "P0002", "22023", "23505"
 RANKS = ("read", "write", "share")
+WIDTHS = ("private", "shared", "public")
 FOREVER = float("inf")
 
 
@@ -70,6 +71,7 @@ class Memory:
     key: str | None
     ends: float
     versions: list[str]  # the visibility of each
+    writer: str = ""  # of the newest
     archived: bool = False
     deleted: bool = False
     shares: dict[str, Share] = field(default_factory=dict)
@@ -191,8 +193,17 @@ class Oracle:
         return None
 
     def write(self, agent: str, memory: Memory) -> None:
-        """Work out which delegations take a new version."""
-        fitting = {
+        """Work out who reads which version, and which delegations take them, after a new one."""
+        # What was made private was said in the versions before; who comes later sees none of it.
+        narrowest = [min(older, memory.visibility, key=WIDTHS.index) for older in memory.versions]
+        memory.versions, memory.writer = narrowest, agent
+        fitting = self._fitting(memory)
+        kept = fitting if agent == memory.owner else fitting & memory.taken
+        lost, memory.taken = memory.taken - kept, kept
+        self._end_shares(memory, lambda share: share.row in lost)
+
+    def _fitting(self, memory: Memory) -> set[int]:
+        return {
             row.number
             for row in self.rows.values()
             if row.owner == memory.owner
@@ -200,16 +211,14 @@ class Oracle:
             and self.live(row.ends)
             and row.fits(memory)
         }
-        kept = fitting if agent == memory.owner else fitting & memory.taken
-        lost, memory.taken = memory.taken - kept, kept
-        self._end_shares(memory, lambda share: share.row in lost)
 
     def forget(self, agent: str, memory: Memory, how: str) -> str | None:
         if self.agents[agent].reader:
             return FORBIDDEN
-        if not self.reads(agent, memory):
+        able = self.erases(agent, memory) if how == "erase" else self.changes(agent, memory)
+        if not self.reads(agent, memory) and not (how == "erase" and able):
             return UNKNOWN
-        if not self.changes(agent, memory):
+        if not able:
             return FORBIDDEN
         memory.archived = True
         if how != "archive":
@@ -219,6 +228,62 @@ class Oracle:
             memory.deleted = True
         if how == "erase":
             del self.memories[memory.id]
+        return None
+
+    def erases(self, agent: str, memory: Memory) -> bool:
+        """Whether the agent may erase it, also when it was deleted and is not seen any more."""
+        return self.from_above(agent, memory) or self.agents[agent].admin
+
+    def revise(self, agent: str, memory: Memory, visibility: str, key: str | None) -> str | None:
+        """Whether these may be the visibility and the key of a new version; the rest is free."""
+        if self.agents[agent].reader:
+            return FORBIDDEN
+        if not self.reads(agent, memory):
+            return UNKNOWN
+        if not self.changes(agent, memory):
+            return FORBIDDEN
+        if not self.answers(memory):
+            return WRONG
+        owner = agent == memory.owner
+        writes = self.role(agent, memory.space) in ("writer", "admin")
+        if visibility != memory.visibility and not owner and (memory.private or not writes):
+            return FORBIDDEN
+        hides = visibility == "private" and (not memory.private or key != memory.key)
+        if hides and not owner:
+            return FORBIDDEN
+        return TAKEN if self._taken(memory, visibility, key) else None
+
+    def _taken(self, memory: Memory, visibility: str, key: str | None) -> bool:
+        """Whether another memory stands with the key; of private ones, the owner's."""
+        private = visibility == "private"
+        return key is not None and any(
+            (other.space, other.key, other.private) == (memory.space, key, private)
+            and (not private or other.owner == memory.owner)
+            and not other.archived
+            and other is not memory
+            for other in self.memories.values()
+        )
+
+    def restore(self, agent: str, memory: Memory) -> str | None:
+        if self.agents[agent].reader:
+            return FORBIDDEN
+        if not self.reads(agent, memory):
+            return UNKNOWN
+        if not self.changes(agent, memory):
+            return FORBIDDEN
+        if memory.archived:
+            if memory.private and agent != memory.owner:
+                return FORBIDDEN
+            if self._taken(memory, memory.visibility, memory.key):
+                return TAKEN
+        if memory.deleted:
+            memory.deleted = False
+            memory.taken = self._fitting(memory)
+        memory.archived = False
+        if not self.live(memory.ends):
+            memory.ends = FOREVER
+            memory.versions.append(memory.visibility)
+            self.write(agent, memory)
         return None
 
     def link(self, agent: str, source: Memory, target: Memory) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from random import Random
 
 import pytest
@@ -25,32 +26,41 @@ def drawn(seed: int) -> Steps:
     return [(move, rng.getrandbits(32)) for move in moves]
 
 
-def complaint(world: World, steps: Steps) -> str | None:
-    """Walk the steps in an empty store; answer where it and the oracle disagree."""
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Where the store and the oracle disagree, and the steps that had been walked by then."""
+
+    told: str
+    steps: Steps
+
+
+def complaint(world: World, steps: Steps) -> Complaint | None:
+    """Walk the steps in an empty store."""
+    walked = 0
     try:
         moves = Moves(world)
-        for move, number in steps:
+        for walked, (move, number) in enumerate(steps, 1):  # noqa: B007
             moves.step(move, number)
         for agent in sorted(world.oracle.agents):
             world.check_recall(agent)
     except AssertionError as error:
-        return str(error)
+        return Complaint(str(error), steps[:walked])
     return None
 
 
-def shrunk(world: World, steps: Steps) -> Steps:
+def shrunk(world: World, failed: Complaint) -> Complaint:
     """Leave out what is not needed to fail: halves, then quarters, down to single moves."""
-    size = len(steps) // 2
+    size = len(failed.steps) // 2
     while size:
         start = 0
-        while start < len(steps):
-            fewer = steps[:start] + steps[start + size :]
-            if complaint(world, fewer):
-                steps = fewer
+        while start < len(failed.steps):
+            fewer = failed.steps[:start] + failed.steps[start + size :]
+            if again := complaint(world, fewer):
+                failed = again
             else:
                 start += size
         size //= 2
-    return steps
+    return failed
 
 
 async def walk(dsn: str, seeds: Iterator[int] | range) -> None:
@@ -58,9 +68,8 @@ async def walk(dsn: str, seeds: Iterator[int] | range) -> None:
         world = World(dsn)
         try:
             for seed in seeds:
-                if complaint(world, drawn(seed)):
-                    told = complaint(world, shrunk(world, drawn(seed)))
-                    pytest.fail(f"walk {seed}: {told}")
+                if failed := complaint(world, drawn(seed)):
+                    pytest.fail(f"walk {seed}: {shrunk(world, failed).told}")
         finally:
             world.close()
 

@@ -192,10 +192,42 @@ class World:
         assert memory.id == str(identity), self.told("another memory was written than expected")
         return oracle.write(agent, memory)
 
+    def revise(
+        self, agent: str, memory: Memory, visibility: str, tags: frozenset[str], key: str | None
+    ) -> None:
+        """Write fresh words, with a key where one is given, under another visibility and tags."""
+        self._written += 1
+        content = f"{COMMON} revised n{self._written}"
+        refused, _ = self._act(
+            agent,
+            "select memory.revise({}, content => {}, visibility => {}, tags => {}::text[],"
+            " key => {}, query_embedding => {})",
+            *(memory.id, content, visibility, sorted(tags), key),
+            f"oracle {vector_of(self._written)}",
+        )
+        named = memory.key if key is None else key
+        self._agreed(refused, self.oracle.revise(agent, memory, visibility, named))
+        if refused is None:
+            memory.content, memory.tags, memory.key = content, tags, named
+            memory.versions.append(visibility)
+            self.oracle.write(agent, memory)
+
+    def restore(self, agent: str, memory: Memory) -> None:
+        refused, _ = self._act(agent, "select memory.restore({})", memory.id)
+        self._agreed(refused, self.oracle.restore(agent, memory))
+        # As the worker would: what was deleted lost its vectors.
+        self.db.execute(
+            "select pgrecall.store_embeddings(q.space, q.id, q.version, 'oracle', array[%s])"
+            " from pgrecall.embedding_queue q where q.id = %s",
+            [vector_of(_number(memory)), memory.id],
+        )
+
     def repeat(self, agent: str, memory: Memory) -> None:
         """Say a memory's words again: the owner's stands already, another's is its own."""
         stands = agent == memory.owner and memory.key is None and self.oracle.answers(memory)
-        if not stands or not self.oracle.may_write_into(agent, memory.space):
+        # What another wrote into a private memory is not what its owner said.
+        said = not memory.private or memory.writer == agent
+        if not (stands and said) or not self.oracle.may_write_into(agent, memory.space):
             return
         refused, identity = self._act(
             agent,
@@ -398,8 +430,12 @@ class World:
         assert sorted(found) == sorted(expected), self.told(f"{agent}: events")
 
     def _distance(self, identity: str) -> float:
-        number = int(self.oracle.memories[identity].content.rsplit("n", 1)[1])
+        number = _number(self.oracle.memories[identity])
         return _cosine_distance(_components(0), _components(number))
+
+
+def _number(memory: Memory) -> int:
+    return int(memory.content.rsplit("n", 1)[1])
 
 
 def _components(number: int) -> Sequence[int]:
