@@ -1,10 +1,9 @@
 -- What an agent could find out about others by the way.
 
--- A private memory stands in nobody's way but its owner's: another's refusal would tell its words. So what
--- others wrote into one does not count as said by its owner.
+-- A private memory stands in nobody's way but its owner's: another's refusal would tell its words.
 drop index pgrecall.memories_identity;
 create unique index memories_identity on pgrecall.memories (space, agent, key_owner, identity_hash)
-    where superseded_at is null and archived_at is null and (written_by is null or visibility <> 'private');
+    where superseded_at is null and archived_at is null;
 
 -- Whoever may connect may listen to any notice: one that carries a text is sealed with this key. A reference
 -- table on Citus.

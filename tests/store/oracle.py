@@ -71,7 +71,7 @@ class Memory:
     key: str | None
     ends: float
     versions: list[str]  # the visibility of each
-    writer: str = ""  # of the newest
+    said: bool = True  # whether its words count as said by its owner
     archived: bool = False
     deleted: bool = False
     shares: dict[str, Share] = field(default_factory=dict)
@@ -196,7 +196,7 @@ class Oracle:
         """Work out who reads which version, and which delegations take them, after a new one."""
         # What was made private was said in the versions before; who comes later sees none of it.
         narrowest = [min(older, memory.visibility, key=WIDTHS.index) for older in memory.versions]
-        memory.versions, memory.writer = narrowest, agent
+        memory.versions = narrowest
         fitting = self._fitting(memory)
         kept = fitting if agent == memory.owner else fitting & memory.taken
         lost, memory.taken = memory.taken - kept, kept
@@ -234,6 +234,11 @@ class Oracle:
         """Whether the agent may erase it, also when it was deleted and is not seen any more."""
         return self.from_above(agent, memory) or self.agents[agent].admin
 
+    def shows(self, agent: str, memory: Memory) -> bool:
+        """Whether the agent may set its visibility and its key; then its words count as said."""
+        writes = self.role(agent, memory.space) in ("writer", "admin")
+        return agent == memory.owner or (writes and not memory.private)
+
     def revise(self, agent: str, memory: Memory, visibility: str, key: str | None) -> str | None:
         """Whether these may be the visibility and the key of a new version; the rest is free."""
         if self.agents[agent].reader:
@@ -244,12 +249,10 @@ class Oracle:
             return FORBIDDEN
         if not self.answers(memory):
             return WRONG
-        owner = agent == memory.owner
-        writes = self.role(agent, memory.space) in ("writer", "admin")
-        if visibility != memory.visibility and not owner and (memory.private or not writes):
+        seen_or_named = (visibility, key) != (memory.visibility, memory.key)
+        if seen_or_named and not self.shows(agent, memory):
             return FORBIDDEN
-        hides = visibility == "private" and (not memory.private or key != memory.key)
-        if hides and not owner:
+        if visibility == "private" and not memory.private and agent != memory.owner:
             return FORBIDDEN
         return TAKEN if self._taken(memory, visibility, key) else None
 
@@ -282,6 +285,7 @@ class Oracle:
         memory.archived = False
         if not self.live(memory.ends):
             memory.ends = FOREVER
+            memory.said |= self.shows(agent, memory)
             memory.versions.append(memory.visibility)
             self.write(agent, memory)
         return None

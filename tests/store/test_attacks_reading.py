@@ -184,7 +184,7 @@ def every_value(plan: object, name: str) -> list[object]:
 TELLING = ("Plan Rows", "Node Type")
 # Columns that hold names and choices, not words: their statistics are no secret.
 NAMES = {
-    *("space", "agent", "owner", "granted_by", "created_by"),
+    *("space", "agent", "owner", "granted_by", "created_by", "written_by"),
     *("kind", "visibility", "action", "mode", "role", "permission"),
 }
 

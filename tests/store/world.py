@@ -208,6 +208,7 @@ class World:
         named = memory.key if key is None else key
         self._agreed(refused, self.oracle.revise(agent, memory, visibility, named))
         if refused is None:
+            memory.said = self.oracle.shows(agent, memory)
             memory.content, memory.tags, memory.key = content, tags, named
             memory.versions.append(visibility)
             self.oracle.write(agent, memory)
@@ -225,9 +226,7 @@ class World:
     def repeat(self, agent: str, memory: Memory) -> None:
         """Say a memory's words again: the owner's stands already, another's is its own."""
         stands = agent == memory.owner and memory.key is None and self.oracle.answers(memory)
-        # What another wrote into a private memory is not what its owner said.
-        said = not memory.private or memory.writer == agent
-        if not (stands and said) or not self.oracle.may_write_into(agent, memory.space):
+        if not (stands and memory.said) or not self.oracle.may_write_into(agent, memory.space):
             return
         refused, identity = self._act(
             agent,
