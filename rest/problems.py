@@ -77,7 +77,6 @@ _BY_STATUS: Final[Mapping[int, Kind]] = {
     kind.status: kind
     for kind in (
         *(BAD_REQUEST, UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, METHOD_NOT_ALLOWED),
-        *(REQUEST_TIMEOUT, TOO_LARGE, MISDIRECTED, TOO_MANY),
         CONDITION_MISSING,
         *(REQUEST_TIMEOUT, TOO_LARGE, MISDIRECTED, TOO_MANY),
     )
