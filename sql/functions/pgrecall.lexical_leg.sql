@@ -32,7 +32,7 @@ begin
                 select row(f.space, f.id, f.version, f.score, f.score / max(f.score) over (),
                     row_number() over (order by f.score desc, f.id, f.version))::pgrecall.lexical_hit
                 from (
-                    select m.space, m.id, m.version, ((%s) / power(length(m.lexemes) + 20, 0.1))::real as score
+                    select m.space, m.id, m.version, ((%s) / power(length(m.lexemes) + 20.0::float8, 0.1::float8))::real as score
                     from (
                         -- Fetched and decompressed once a row, and not once a word.
                         select m.space, m.id, m.version, m.lexemes || ''''::tsvector as lexemes

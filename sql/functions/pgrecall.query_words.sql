@@ -10,25 +10,23 @@ declare
     total real := pgrecall.memory_count();
     rarest real;
 begin
-    select min(h.share) / 2 into rarest from pgrecall.shares h where h.subject = 'word';
+    select h.share / 2 into rarest from pgrecall.shares h where h.subject = 'word' order by h.share limit 1;
     if rarest is null then
         select count(*) into total from pgrecall.memories m where m.readers && query_words.principals;
     end if;
     return query
-    select w.lexeme, w.term, w.holders, ln(1 + (greatest(total, w.holders) - w.holders + 0.5) / (w.holders + 0.5))::real
+    select w.lexeme, w.term, w.holders,
+        ln(1 + (greatest(total, w.holders) - w.holders + 0.5::float8) / (w.holders + 0.5::float8))::real
     from (
-        select l.lexeme, t.term,
-            case
-                when rarest is null then (
-                    select count(*)::real from pgrecall.memories m
-                    where m.lexemes @@ t.term and m.readers && query_words.principals)
-                else total * (
-                    select least(sum(coalesce(h.share, rarest)), 1)::real
-                    from unnest(l.variants) as v(lexeme)
-                    left join pgrecall.shares h on h.subject = 'word' and h.value = v.lexeme)
+        select l.lexeme, pgrecall.any_of(l.variants) as term,
+            case when rarest is null then (
+                select count(*)::real from pgrecall.memories m
+                where m.lexemes @@ pgrecall.any_of(l.variants) and m.readers && query_words.principals)
+            else total * least(rarest * cardinality(l.variants) + coalesce((
+                select sum(h.share - rarest)
+                from pgrecall.shares h where h.subject = 'word' and h.value = any (l.variants)), 0), 1)::real
             end as holders
         from pgrecall.query_lexemes(query) l
-        cross join lateral (select pgrecall.any_of(l.variants)) as t(term)
     ) as w
     order by w.holders, w.lexeme;
 end

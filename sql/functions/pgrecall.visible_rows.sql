@@ -4,7 +4,6 @@
 create or replace function pgrecall.visible_rows(s pgrecall.scope) returns real
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
 as $$
 declare
     enough constant int := 10000;
@@ -14,8 +13,7 @@ declare
     visible real;
 begin
     if not exists (select from pgrecall.shares) then
-        select count(*) into visible
-        from (select from pgrecall.memories m where pgrecall.in_scope(m, s) limit enough + 1) as seen;
+        visible := pgrecall.counted_rows(s, enough);
         return case when visible > enough then greatest(visible, total) else visible end;
     end if;
     visible := total
