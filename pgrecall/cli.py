@@ -9,7 +9,17 @@ from typing import Annotated
 import typer
 
 from pgrecall import __version__
-from pgrecall.commands import access, agents, life, log, maintenance, memories, running, spaces
+from pgrecall.commands import (
+    access,
+    agents,
+    life,
+    log,
+    maintenance,
+    memories,
+    quarantine,
+    running,
+    spaces,
+)
 from pgrecall.errors import PgrecallError
 
 app = typer.Typer(
@@ -22,6 +32,7 @@ running.register(app)
 access.register(app)
 app.add_typer(agents.app, name="agent")
 app.add_typer(spaces.app, name="space")
+app.add_typer(quarantine.app, name="quarantine")
 memories.register(app)
 log.register(app)
 life.register(app)

@@ -22,6 +22,7 @@ from rest import (
     health,
     life,
     memories,
+    quarantine,
     recall,
     sharing,
     spaces,
@@ -90,7 +91,7 @@ def create_app(
         metrics=metrics,
     )
     for subject in (
-        *(memories, life, erasures, recall),
+        *(memories, life, erasures, recall, quarantine),
         *(spaces, agents, aliases, events, health, docs),
     ):
         app.include_router(subject.router)

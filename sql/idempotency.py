@@ -14,6 +14,7 @@ from sql.agents import Agent
 from sql.errors import Conflict, InvalidInput, NotFound
 from sql.loader import queries
 from sql.pool import Connection, Pool
+from sql.quarantine import held_writes
 from sql.records import NewMemory, Remembered
 from sql.writing import remembered, write
 
@@ -67,9 +68,16 @@ async def _replayed(
         raise KeyReused("this idempotency key stands for another request", sqlstate="22023")
     await act_as(connection, agent)
     rows = await connection.fetch(_QUERIES["written_versions"], kept["ids"], kept["versions"])
-    if len(rows) < len(kept["ids"]):
+    written = list(zip(kept["ids"], kept["versions"], strict=True))
+    standing = {(row["id"], row["version"]): row for row in rows}
+    gone = [version for version in written if version not in standing]
+    held = await held_writes(connection, agent, gone) if gone else {}
+    if len(held) < len(set(gone)):
         raise NotFound("what this idempotency key stored has been deleted since", sqlstate="P0002")
-    return [remembered(row, repeated) for row, repeated in zip(rows, kept["repeated"], strict=True)]
+    return [
+        held.get(version) or remembered(standing[version], repeated)
+        for version, repeated in zip(written, kept["repeated"], strict=True)
+    ]
 
 
 def _request_hash(key: str, memories: Sequence[NewMemory]) -> bytes:

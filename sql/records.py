@@ -268,8 +268,21 @@ class Memory(BaseModel):
     """A memory whose words this one only repeats, so that it is no second evidence for them."""
 
 
+class Quarantined(BaseModel):
+    """Why a write waits for a reviewer; `score` goes from 0 to 1."""
+
+    score: Real
+    reasons: list[str]
+
+
 class Remembered(Memory):
-    """The memory that a write left, and what it resembles."""
+    """The memory that a write left, and what it resembles.
+
+    `quarantined` stands where the write is held for review: nobody can recall it, and the version
+    that stood before it, if any, still does.
+    """
+
+    quarantined: Quarantined | None = None
 
     duplicate_of: UUID | None = None
     similar: list[dict[str, Any]] = []

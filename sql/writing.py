@@ -11,6 +11,7 @@ from sql.agents import Agent
 from sql.errors import Forbidden
 from sql.loader import queries
 from sql.pool import Connection
+from sql.quarantine import HELD, held_writes
 from sql.records import NewMemory, Remembered
 
 _QUERIES: Final = queries("memories")
@@ -26,7 +27,13 @@ async def write(
     # A statement of its own: the one that writes does not see what it wrote.
     rows = await connection.fetch(_QUERIES["get_many"], [row["id"] for row in written])
     standing = {row["id"]: row for row in rows}
-    return [remembered(standing[row["id"]], row["outcome"] == "repeated") for row in written]
+    waiting = [(row["id"], row["version"]) for row in written if row["outcome"] == HELD]
+    held = await held_writes(connection, agent, waiting) if waiting else {}
+    return [
+        held.get((row["id"], row["version"]))
+        or remembered(standing[row["id"]], row["outcome"] == "repeated")
+        for row in written
+    ]
 
 
 def refuse_reader(agent: Agent) -> None:

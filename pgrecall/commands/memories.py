@@ -65,6 +65,9 @@ def remember(
     remembered = asyncio.run(run())
     if as_json:
         say_json(remembered.model_dump(mode="json"))
+    elif remembered.quarantined:
+        say(f"[yellow]held for review[/] as {remembered.id} in {escape(remembered.space)}")
+        say(f"   {escape('; '.join(remembered.quarantined.reasons))}")
     elif remembered.duplicate_of:
         say(f"known already as {remembered.duplicate_of}")
     else:

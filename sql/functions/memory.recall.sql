@@ -16,6 +16,12 @@ as $$
 declare
     hits pgrecall.ranked_hit[];
 begin
+    if 'quarantined' = any (include) then
+        return query select r.* from pgrecall.recall_with_held(
+            query, k, recall.space, recall.kinds, recall.entity, recall.tags, since, until, as_of, recall.min_importance,
+            recall.min_confidence, mode, rrf_k, weights, include, skip, branch, query_embedding) r;
+        return;
+    end if;
     hits := array(
         select r from pgrecall.ranked(
             query, k, recall.space, recall.kinds, recall.entity, recall.tags, since, until, as_of,

@@ -31,6 +31,8 @@ begin
     where u.space = t.space and u.id = t.id and t.first = 1 and t.last = 2147483647;
     delete from pgrecall.memory_shares s using unnest(targets) t
     where s.space = t.space and s.id = t.id and t.first = 1 and t.last = 2147483647;
+    delete from pgrecall.quarantine h using unnest(targets) t
+    where h.space = t.space and h.id = t.id and h.version >= t.first;
     with deleted as (
         delete from pgrecall.memories m using unnest(targets) t
         where m.space = t.space and m.id = t.id and m.version between t.first and t.last

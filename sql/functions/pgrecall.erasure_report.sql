@@ -29,6 +29,9 @@ begin
         join pgrecall.memory_shares s on s.space = t.space and s.id = t.id
         where t.first = 1 and t.last = 2147483647
     union all
+    select 'quarantine', count(*) from unnest(targets) t
+        join pgrecall.quarantine h on h.space = t.space and h.id = t.id and h.version >= t.first
+    union all
     select 'recall_log', count(*) from pgrecall.erased_queries(targets)
     union all
     select 'idempotency_keys', count(*) from pgrecall.idempotency_keys k

@@ -1,5 +1,5 @@
--- The number of a memory's next version. The log knows of those that were erased: no number comes twice, or
--- whoever holds one would take another version for theirs.
+-- The number of a memory's next version. The log knows of those that were erased and of those in quarantine: no
+-- number comes twice, or whoever holds one would take another version for theirs.
 create or replace function pgrecall.next_version(target text, memory_id uuid) returns int
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

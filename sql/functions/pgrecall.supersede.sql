@@ -1,4 +1,5 @@
--- Put the next version in the head's place. The caller holds the lock on the head's row.
+-- Put the next version in the head's place, unless what it newly says has to wait for a reviewer: then the head
+-- stays. The caller holds the lock on the head's row.
 create or replace function pgrecall.supersede(
     head pgrecall.memories, next pgrecall.memories, who text, embedding text
 ) returns pgrecall.written
@@ -8,6 +9,7 @@ as $$
 declare
     shows boolean := pgrecall.may_show(head, who);
     same_text boolean := (next.title, next.content) is not distinct from (head.title, head.content);
+    why pgrecall.suspicion;
 begin
     next.version := pgrecall.next_version(head.space, head.id);
     -- A clock that jumped back must not let a version end before it began.
@@ -30,29 +32,14 @@ begin
     if not shows and next.identity_hash <> head.identity_hash then
         next.identity_hash := sha256(next.salt || next.identity_hash);
     end if;
-    update pgrecall.memories m set superseded_at = next.created_at
-    where m.space = head.space and m.id = head.id and m.version = head.version;
-    update pgrecall.embeddings e set head = false
-    where e.space = head.space and e.id = head.id and e.version = head.version and e.head;
-    delete from pgrecall.embedding_queue q
-    where q.space = head.space and q.id = head.id and q.version = head.version;
-    if not pgrecall.insert_version(next) then
-        raise exception 'memory % would repeat another in the same words or with the same key', head.id
-            using errcode = '23505', hint = 'Forget one of the two first.';
+    if pgrecall.written_text(next) <> pgrecall.written_text(head) then
+        why := pgrecall.suspicion_of(next, who);
+        if why.score is not null then
+            return pgrecall.hold_version(next, who, why);
+        end if;
     end if;
-    if next.valid_from is not null then
-        perform pgrecall.relink(head.space, head.id);
-    end if;
-    perform pgrecall.narrow_readers(head, next);
-    perform pgrecall.follow_head(head, next);
-    perform pgrecall.append_event(
-        head.space, who, 'revise', head.id, next.version, '{}', pgrecall.commitment(next));
-    if not same_text or not pgrecall.copy_embeddings(head, next) then
-        perform pgrecall.embed_version(next, embedding);
-    end if;
-    if (next.thread, coalesce(next.event_at, next.created_at)) is distinct from (head.thread, head.happened_at) then
-        perform pgrecall.mix_neighbours(head);
-    end if;
+    perform pgrecall.place_version(head, next, who, 'revise', embedding);
+    perform pgrecall.feed_baseline(next.space, who, array[next]);
     return (head.space, head.id, next.version, 'refined'::text);
 end
 $$;

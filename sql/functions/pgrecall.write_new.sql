@@ -27,8 +27,9 @@ begin
             fresh[number].readers := pgrecall.readers_now(fresh[number]);
         end loop;
     end if;
-    made := array(select m from pgrecall.insert_versions(fresh) m);
-    perform pgrecall.append_remembered(g.space, who, g.memories)
+    made := array(select m from pgrecall.insert_versions(array(
+        select f from unnest(fresh) f where pgrecall.suspicion_of(f, who) is null)) m);
+    perform pgrecall.append_remembered(g.space, who, g.memories), pgrecall.feed_baseline(g.space, who, g.memories)
     from (
         select m.space, array_agg(m order by m.created_at, m.id) as memories from unnest(made) m
         group by m.space order by m.space) as g;
@@ -40,7 +41,7 @@ begin
     loop
         outcome := 'created';
         if id is null then
-            -- The few that did not go in take the road of single writes, which finds out why.
+            -- The few that did not go in take the road of single writes, which finds out why, or holds them.
             select w.id, w.version, w.outcome into id, version, outcome from pgrecall.write_memory(drafts[number]) w;
         end if;
         return next;

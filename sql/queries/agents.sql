@@ -21,6 +21,7 @@ select agent, admin, reader from pgrecall.agents where agent = $1
 
 -- name: has_memories
 select exists (select from pgrecall.memories m where m.readers && array['agent:' || $1::text])
+    or exists (select from pgrecall.quarantine q where q.memory ->> 'agent' = $1)
 
 -- name: list_agents
 select a.agent as name, a.admin, a.reader, a.sql_login, a.spaces, a.created_at, a.last_used_at, (

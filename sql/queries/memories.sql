@@ -1,5 +1,5 @@
 -- name: remember_many
-select id, outcome from memory.remember_many($1) order by number
+select id, version, outcome from memory.remember_many($1) order by number
 
 -- name: get_many
 select * from memory.memories where id = any ($1)

@@ -11,6 +11,7 @@ WHOLE = {
     "languages",
     "delegations",
     "row_tokens",
+    "suspicion_patterns",
 }
 BOOKKEEPING = {"migrations", "functions"}
 
