@@ -7,9 +7,7 @@ import sys
 
 from rich.console import Console
 
-NAMES = (
-    *("startup", "writes", "log", "gateway", "embedding", "retrieval", "latency", "sharing"),
-)
+NAMES = (*("startup", "writes", "log", "gateway", "embedding", "retrieval", "latency", "sharing"),)
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from mcp_server.callers import Caller, CurrentCaller
 from mcp_server.model_tool import model_tool
 from sql import forgetting, revisions
 from sql.forgetting import Forget, Forgotten
-from sql.records import Input, Memory
+from sql.records import Input
 from sql.revisions import Revision, Versions
 
 
@@ -33,13 +33,14 @@ class Past(Input):
     """The `id` that remember, recall or list_memories gave."""
 
 
-async def revise(caller: Caller, wanted: Revise) -> Memory:
+async def revise(caller: Caller, wanted: Revise) -> revisions.Revised:
     """Correct or update a memory by its `id`: name what changes, all else stays as it was.
 
     Use it when a fact has changed or was stored wrongly, instead of storing a second memory beside
     the first. The old version stays in the history. When the fact itself changed at a known time,
     give that as `valid_from`; without it the new version is a correction. To empty a field, name it
-    in `clear`. Returns the memory as it is now, with its new `version`.
+    in `clear`. Returns the memory as it is now, with its new `version`; with `quarantined` where
+    the new version waits for somebody's review and the old one still stands.
     """
     expected = None if wanted.expected_version is None else (wanted.expected_version,)
     return await revisions.revise(caller.pool, caller.agent, wanted.id, wanted, expected=expected)
@@ -70,7 +71,7 @@ def life_tools(caller: CurrentCaller) -> list[Tool]:
     writes = {"read_only_hint": False, "open_world_hint": False}
     return [
         model_tool(
-            *(caller, revise, Revise, Memory),
+            *(caller, revise, Revise, revisions.Revised),
             ToolAnnotations(
                 title="Revise", destructive_hint=False, idempotent_hint=False, **writes
             ),

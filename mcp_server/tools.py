@@ -97,7 +97,12 @@ async def alias(caller: Caller, new: NewAlias) -> Alias:
 
 def tools_of(caller: CurrentCaller, groups: Collection[str]) -> list[Tool]:
     """Return the tools of the groups asked for."""
-    made = {"core": _core_tools, "self": _self_tools, "sharing": sharing_tools, "admin": _admin_tools}
+    made = {
+        "core": _core_tools,
+        "self": _self_tools,
+        "sharing": sharing_tools,
+        "admin": _admin_tools,
+    }
     return [tool for group, make in made.items() if group in groups for tool in make(caller)]
 
 

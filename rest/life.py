@@ -11,8 +11,18 @@ from pydantic import model_validator
 from rest.dependencies import CurrentAgent, UsedServices
 from rest.preconditions import etag, expected_versions
 from sql.forgetting import Forget, Forgotten, forget
-from sql.records import ForgetHow, Memory
-from sql.revisions import Clearable, Link, NewLink, Revision, Versions, history, link, revise
+from sql.records import ForgetHow
+from sql.revisions import (
+    Clearable,
+    Link,
+    NewLink,
+    Revised,
+    Revision,
+    Versions,
+    history,
+    link,
+    revise,
+)
 
 router: Final = APIRouter(prefix="/v1/memories/{id}", tags=["memories"])
 
@@ -51,7 +61,7 @@ async def revise_memory(
     if_match: Annotated[
         str | None, Header(description="The ETag of the version that is changed; * for any.")
     ] = None,
-) -> Memory:
+) -> Revised:
     """Write a new version of a memory; what the body does not name stays as it was."""
     if if_match is None:
         raise HTTPException(428)

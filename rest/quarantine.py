@@ -34,9 +34,7 @@ async def list_quarantine(
     page = await list_held(services.pool, agent, query)
     if page.next_cursor is not None:
         others = [
-            (name, value)
-            for name, value in request.query_params.multi_items()
-            if name != "cursor"
+            (name, value) for name, value in request.query_params.multi_items() if name != "cursor"
         ]
         following = urlencode([*others, ("cursor", page.next_cursor)])
         response.headers["Link"] = f'<{router.prefix}?{following}>; rel="next"'

@@ -127,10 +127,8 @@ async def _decide(pool: Pool, agent: Agent, decision: str, held: HeldId) -> int:
 
 def _answer(row: Mapping[str, Any]) -> Remembered:
     memory: dict[str, Any] = row["memory"]
-    fields = {name: memory.get(name) for name in Memory.model_fields}
-    return Remembered(
-        **fields, quarantined=Quarantined(score=row["score"], reasons=row["reasons"])
-    )
+    fields: dict[str, Any] = {name: memory.get(name) for name in Memory.model_fields}
+    return Remembered(**fields, quarantined=Quarantined(score=row["score"], reasons=row["reasons"]))
 
 
 def _cursor_behind(last: HeldMemory) -> str:

@@ -14,6 +14,7 @@ from sql.agents import Agent
 from sql.errors import Conflict, NotFound, Stale
 from sql.loader import queries
 from sql.pool import Connection, Pool
+from sql.quarantine import held_writes
 from sql.records import (
     Content,
     Input,
@@ -22,6 +23,7 @@ from sql.records import (
     Metadata,
     Name,
     Origins,
+    Quarantined,
     Share,
     Source,
     Tags,
@@ -128,6 +130,15 @@ class Link(BaseModel):
     relation: str
 
 
+class Revised(Memory):
+    """The memory as it stands after a revision.
+
+    `quarantined` stands where the new version is held for review: the one before it still stands.
+    """
+
+    quarantined: Quarantined | None = None
+
+
 async def revise(
     pool: Pool,
     agent: Agent,
@@ -136,7 +147,7 @@ async def revise(
     *,
     expected: Collection[int] | None = None,
     archived: bool | None = None,
-) -> Memory:
+) -> Revised:
     """Write a new version of a memory and return it; without a change, the one that stands.
 
     `expected` are the versions that the caller would build on, None for any; `archived` brings the
@@ -154,19 +165,22 @@ async def revise(
             arguments = _arguments(revision)
             if revision.clear or any(value is not None for value in arguments):
                 condition = None if expected is None else version
-                await connection.fetchval(
+                version = await connection.fetchval(
                     *(_QUERIES["revise"], memory_id, *arguments, revision.clear, condition)
                 )
             if archived:
                 await connection.execute(_QUERIES["forget"], memory_id, "archive")
             row = await connection.fetchrow(_QUERIES["newest_version"], memory_id)
+            written = (memory_id, version)
+            held = {} if row is None else await held_writes(connection, agent, [written])
     except Conflict as error:
         if error.sqlstate != "40001" or isinstance(error, Stale):
             raise
         raise Stale(error.message, sqlstate="40001", hint=error.hint) from error
     if row is None:  # made invisible by its own revision
         raise NotFound(f"no memory {memory_id}", sqlstate="P0002")
-    return Memory(**row)
+    waiting = held.get(written)
+    return Revised(**row, quarantined=waiting.quarantined if waiting else None)
 
 
 async def history(pool: Pool, agent: Agent, memory_id: UUID) -> Versions:

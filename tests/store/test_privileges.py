@@ -12,7 +12,7 @@ EVERYONE = {*READERS, "pgrecall_service"}
 # Tables that agents see rows of, through policies; nobody but their owner writes any.
 READABLE_TABLES = {
     *("agents", "chain_heads", "delegations", "entity_aliases", "events", "members", "memories"),
-    *("memory_shares", "recall_log", "sessions", "spaces"),
+    *("memory_shares", "quarantine", "recall_log", "sessions", "spaces"),
 }
 # Of these only columns that hold no secret.
 READABLE_COLUMNS = {
@@ -22,7 +22,7 @@ READABLE_COLUMNS = {
 READABLE_VIEWS = {
     *("agents", "aliases", "delegations", "events", "log_heads", "members", "memories"),
     "memory_versions",
-    *("recall_log", "sessions", "shares", "spaces", "tokens"),
+    *("quarantine", "recall_log", "sessions", "shares", "spaces", "tokens"),
 }
 WRITABLE_VIEWS = {"memories": {"INSERT", "DELETE"}}
 
@@ -32,7 +32,8 @@ READING_FUNCTIONS = {
 WRITING_FUNCTIONS = {
     *("memory.add_member", "memory.alias", "memory.create_space", "memory.delegate"),
     *("memory.end_session", "memory.erase", "memory.forget", "memory.forget_version"),
-    *("memory.link", "memory.remember", "memory.remember_many", "memory.remove_member"),
+    *("memory.link", "memory.reject", "memory.release", "memory.remember"),
+    *("memory.remember_many", "memory.remove_member"),
     *("memory.replace_source", "memory.restore", "memory.revise", "memory.revoke_delegation"),
     *("memory.share",),
     *("memory.start_session", "memory.unalias", "memory.unshare"),
@@ -45,7 +46,8 @@ ASKED_BY_ALL = {
 }
 SERVICE_FUNCTIONS = {
     *("pgrecall.claim_unembedded", "pgrecall.collect_recalls", "pgrecall.keep_query_embeddings"),
-    *("pgrecall.maintain", "pgrecall.refresh_shares", "pgrecall.settle_embeddings"),
+    *("pgrecall.maintain", "pgrecall.own_held", "pgrecall.refresh_shares"),
+    "pgrecall.settle_embeddings",
     *("pgrecall.store_embeddings", "pgrecall.unsealed", "pgrecall.use_embedding_model"),
 }
 TYPES = {
