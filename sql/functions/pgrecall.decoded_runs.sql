@@ -37,6 +37,11 @@ begin
         where c.code between 9 and 55295 or c.code between 57344 and 1114111
         having count(*) > 0;
     end if;
+    if value ~ '(?:[.-]{1,5}[ /]+){12}' then
+        return query
+        select 'Morse code', string_agg(coalesce(pgrecall.morse_letter(r.code), ' '), '' order by r.number)
+        from regexp_split_to_table(value, ' ') with ordinality as r(code, number);
+    end if;
     -- Tag characters are ASCII moved up.
     if octet_length(value) > length(value) and value ~ '[\U000e0020-\U000e007e]{3}' then
         return query

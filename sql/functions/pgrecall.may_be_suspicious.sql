@@ -12,10 +12,10 @@ begin
             '%users%', '%password%', '%secret%', '%token%', '%credential%', '% key%', '%approv%', '%system%', '%tool%',
             '%without %', '%admin%', '%memor%', '%from now%', '%from th%', '%silent%', '%http%', '%curl%', '%reveal%',
             '%repeat%', '%"name"%', '%proceed%', '%nutzer%', '%partir de%', '%<%', '%](%', '%disable%', '%review%', '% mode%',
-            '%polic%', '%pretend%', '%obey%', '%execute%', '%transfer%', '%remember%', '%the next time%',
+            '%polic%', '%pretend%', '%obey%', '%execute%', '%transfer%', '%remember%', '%the next time%', '%do not say%',
             -- rot13 and backwards
-            '%vtaber%', '%vafgehpg%', '%flfgrz%', '%nyjnlf%', '%snoitcurt%', '%metsys%', '%drowssap%', '%erongi%'])
-        or value ~ '[A-Za-z0-9+/%\\&#;]{16}|[01]{8} [01]{8}|\m\w[ .*_-]{1,3}\w[ .*_-]{1,3}\w\M|[A-Za-z][013457@$!]+[A-Za-z]'
+            '%vtaber%', '%vafgehpg%', '%flfgrz%', '%nyjnlf%', '%lbhe %', '%cnffjbeq%', '%snoitcurt%', '%metsys%', '%drowssap%', '%erongi%'])
+        or value ~ '[A-Za-z0-9+/%\\&#;]{16}|[01]{8} [01]{8}|[.-]+ [.-]+ [.-]+ |\m\w[ .*_-]{1,3}\w[ .*_-]{1,3}\w\M|[A-Za-z][013457@$!]+[A-Za-z]'
         or length(value) - length(replace(value, '-', '')) >= 3
         or value ~ '[^\x01-\x7e]' and (
             value ~ '[\u00ad\u034f\u0336\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0e\ufeff\uff01-\uff5e\U0001d400-\U0001d7ff\U000e0000-\U000e01ff]'

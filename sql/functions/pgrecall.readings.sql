@@ -26,8 +26,11 @@ begin
     if length(plain) - length(joined) >= 2 and joined like any (telling) and not plain like any (telling) then
         return query values ('hyphenated words', joined);
     end if;
-    if plain like any (array['%vtaber%', '%vafgehpg%', '%flfgrz%', '%nyjnlf%']) then
+    if plain like any (array['%vtaber%', '%vafgehpg%', '%flfgrz%', '%nyjnlf%', '%lbhe %', '%cnffjbeq%']) then
         return query values ('rot13', translate(plain, letters, substr(letters, 14) || left(letters, 13)));
+    end if;
+    if octet_length(plain) > length(plain) and plain ~ '[\u3040-\u30ff\u4e00-\u9fff] [\u3040-\u30ff\u4e00-\u9fff] ' then
+        return query values ('spaced-out characters', replace(plain, ' ', ''));
     end if;
     if plain like any (array['%snoitcurts%', '%erongi%', '%metsys%', '%drowssap%']) then
         return query values ('backwards', reverse(plain));

@@ -12,7 +12,7 @@ declare
     strangeness real;
     added real;
 begin
-    if pgrecall.may_be_suspicious(value) then
+    if not trusted or pgrecall.may_be_suspicious(value) then
         found := pgrecall.text_suspicion(value);
     end if;
     if found.score = 0 and trusted then
@@ -24,6 +24,6 @@ begin
         found := ((1 - (1 - found.score) * (1 - added))::real,
             found.reasons || 'unlike what the agent writes'::text);
     end if;
-    return case when found.score >= case when trusted then 0.8 else 0.6 end::real then found end;
+    return case when found.score >= case when trusted then 0.75 else 0.5 end::real then found end;
 end
 $$;
