@@ -1,5 +1,5 @@
--- The memories that hold the query's words, best first. A word adds its IDF, a little sharpened, times the
--- root of ts_rank, which keeps one often repeated word from outweighing several; longer texts pay a little.
+-- The memories that hold the query's words, best first. A word adds its IDF, a little sharpened, times
+-- ts_rank to the power 0.35, which keeps one often repeated word from outweighing several; longer texts pay a little.
 -- Measured on five sets: figures in bench/retrieval.
 create or replace function pgrecall.lexical_leg(query text, s pgrecall.scope, pool int)
 returns setof pgrecall.lexical_hit

@@ -9,8 +9,8 @@ begin
     -- phrase's.
     return (
         select string_agg(format(
-            case when w.term::text ~ '<|:B' then '%1$s * sqrt(case when lexemes @@ %2$L::tsquery then %3$s else 0 end * %4$s)'
-                else '%1$s * sqrt(%3$s * %4$s)' end,
+            case when w.term::text ~ '<|:B' then '%1$s * power(case when lexemes @@ %2$L::tsquery then %3$s else 0 end * %4$s, 0.35::float8)'
+                else '%1$s * power(%3$s * %4$s, 0.35::float8)' end,
             power(w.idf, 1.25), w.term, format('ts_rank(''{0.33, 0.33, 0.66, 1.0}'', lexemes, %L::tsquery)', w.term),
             (numnode(w.term) + 1) / 2), ' + ' order by w.lexeme)
         from unnest(words) w);
