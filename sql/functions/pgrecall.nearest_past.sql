@@ -19,8 +19,8 @@ begin
         high := (
             select m.superseded_at from pgrecall.memories m where m.superseded_at >= low
             order by m.superseded_at offset rows limit 1);
-        -- Many may have been superseded in one moment.
-        high := greatest(high, low + interval '1 microsecond');
+        -- Many may have been superseded in one moment. (greatest() would make a time of null.)
+        high := case when high > low then high else high + interval '1 microsecond' end;
         hits := pgrecall.nearer(
             hits, array(select h from pgrecall.nearest_exact(with_model, vector, s, pool, low, high) h), pool);
         exit when high is null;
