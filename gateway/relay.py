@@ -23,7 +23,7 @@ from gateway.protocol.backend import IDLE
 from gateway.protocol.errors import ProtocolViolation
 from gateway.protocol.startup import CancelRequest
 from gateway.refusals import BadProtocol, CannotConnect, IdleTooLong, Refusal, ShuttingDown
-from gateway.rewriter import Rewriter
+from gateway.rewriter import BUSY, Rewriter
 from gateway.spliced import Spliced, Wanted
 from gateway.upstream import Backend
 
@@ -102,8 +102,10 @@ class Relay:
         if self._embedding is not None:
             self._keep(data)
             return
+        rewriter = self._rewriter
+        rewriter.status = BUSY
         try:
-            pieces = self._rewriter.client_bytes(data)
+            pieces = rewriter.client_bytes(data)
         except ProtocolViolation as error:
             self.end(BadProtocol(str(error), sqlstate=error.sqlstate))
             return
@@ -111,7 +113,7 @@ class Relay:
             self._backend.write(piece)
         elif pieces:
             self._pass_on(pieces)
-        if self._rewriter.blocked:
+        if rewriter.blocked:
             self._hold(_Reason.UNDECIDED)
 
     def _keep(self, data: bytes) -> None:
@@ -186,20 +188,23 @@ class Relay:
 
     def backend_sent(self, data: bytes) -> None:
         """Pass on what the backend sent."""
+        rewriter = self._rewriter
         try:
-            out = self._rewriter.server_bytes(data)
+            pieces = rewriter.server_bytes(data)
         except ProtocolViolation:
             metrics.RELAY_ERRORS.labels("upstream_protocol").inc()
             _log.error("upstream_broke_protocol", backend_pid=self.process_id)
             self._client.abort()
             return
+        out = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         self.bytes_to_client += len(out)
         if out and self._client_open:
             self._client.write(out)
-        if self._rewriter.blocked and self._embedding is None:
+        if rewriter.blocked and self._embedding is None:
             self._release(_Reason.UNDECIDED)
+            rewriter.blocked = False
             self.client_sent(b"")
-        if self._draining and self._rewriter.status == IDLE:
+        if self._draining and rewriter.status == IDLE:
             self.end(ShuttingDown())
 
     def backend_lost(self) -> None:
@@ -267,9 +272,10 @@ class Relay:
     def _leave_backend(self) -> None:
         if not self._backend_open or self._backend.is_closing():
             return
-        if self._rewriter.status == 0 and not self._rewriter.said_goodbye and self._key is not None:
+        said_goodbye = self._rewriter.said_goodbye
+        if self._rewriter.status == BUSY and not said_goodbye and self._key is not None:
             self._cancel(self._key)
-        elif not self._client_done and not self._rewriter.said_goodbye:
+        elif not self._client_done and not said_goodbye:
             self._backend.write(frontend.Terminate().encode())
         self._backend.close()
 

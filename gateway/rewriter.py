@@ -29,14 +29,15 @@ from gateway.spliced import Spliced, SplicedBind, SplicedText, Wanted
 from gateway.statements import Hidden, SentText, Source, Statements, Undecided
 
 MAX_HELD_BYTES: Final = 16 * 1024 * 1024
-_BUSY: Final = 0
+BUSY: Final = 0
 
 
 class Rewriter:
     """The state of one logged-in session.
 
-    `status` is the last ReadyForQuery's, or 0 while the server has something to answer. `blocked`
-    says that the client's bytes wait for an answer of the server.
+    `status` is the last ReadyForQuery's, or BUSY while the server has something to answer; whoever
+    passes the client's bytes sets it to that. `blocked` says that the client's bytes wait for an
+    answer of the server: set it to False after each server_bytes(), and pass nothing again.
     """
 
     __slots__ = (
@@ -47,7 +48,9 @@ class Rewriter:
         "_server",
         "_statements",
         "blocked",
+        "client_bytes",
         "said_goodbye",
+        "server_bytes",
         "server_gave_up",
         "splices",
         "status",
@@ -58,7 +61,7 @@ class Rewriter:
         self._statements = Statements()
         self._codec: str | None = "utf-8"
         self._backslash_escapes = False
-        self.status = _BUSY
+        self.status = BUSY
         self.blocked = False
         self.said_goodbye = False
         self.server_gave_up = False
@@ -92,20 +95,10 @@ class Rewriter:
         self._server: FrameWalker[bytes] = FrameWalker(
             server_visitors, max_held_bytes=MAX_HELD_BYTES
         )
-
-    def client_bytes(self, chunk: bytes) -> list[bytes | Spliced]:
-        """Take bytes from the client; raises ProtocolViolation.
-
-        While `blocked`, call it again with nothing after each server_bytes().
-        """
-        self.status = _BUSY
-        self.blocked = False
-        return self._client.feed(chunk)
-
-    def server_bytes(self, chunk: bytes) -> bytes:
-        """Take bytes from the server and return what the client gets."""
-        pieces = self._server.feed(chunk)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        # Take bytes of the client or the server and return what the other side gets; each raises
+        # ProtocolViolation. Methods in between would be a call for each message.
+        self.client_bytes = self._client.feed
+        self.server_bytes = self._server.feed
 
     @property
     def server_at_boundary(self) -> bool:

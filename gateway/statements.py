@@ -4,11 +4,13 @@ A statement's state changes when the server answers, not when the client asks: a
 leaves a named statement as it was, and after an error everything up to the next Sync is skipped.
 So each request that matters waits in a queue until its answer comes. Where the answer can't be told
 (a failed Parse of the unnamed statement drops it) the old state is kept: it can only be asked for
-by a Bind that the server refuses anyway.
+by a Bind that the server refuses anyway. A simple query inside a round that no Sync has ended would
+leave open which of the two an error belongs to; no driver sends one.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import deque
 from collections.abc import Sequence
@@ -193,10 +195,12 @@ class Statements:
 
     def parameter_description(self) -> int:
         """Return how many hidden parameters the described statement has."""
-        first = self._sent[0] if self._sent else None
+        strays = self._strays()
+        first = self._sent[strays] if strays < len(self._sent) else None
         if not isinstance(first, _Describe):
             return 0  # asked before there was anything to hide
-        self._sent.popleft()
+        for _ in range(strays + 1):
+            self._sent.popleft()
         return first.hidden
 
     def command_complete(self, tag: bytes) -> None:
@@ -215,7 +219,8 @@ class Statements:
 
     def error(self) -> None:
         """Drop what the server skips: in the extended protocol, everything up to the Sync."""
-        if self._sent and isinstance(self._sent[0], _Query):
+        strays = self._strays()
+        if strays < len(self._sent) and isinstance(self._sent[strays], _Query):
             return
         self._copying = False
         while self._sent and self._sent[0] is not _SYNC:
@@ -234,12 +239,27 @@ class Statements:
 
     def copy_in(self) -> None:
         """Drop the Syncs that the server ignores, up to the COPY's end."""
-        head = self._sent.popleft() if self._sent and isinstance(self._sent[0], _Query) else None
+        head = self._popped_query()
         self._copying = True
         while self._copying and self._sent and isinstance(self._sent[0], _Mark):
             self._copying = self._sent.popleft() is _SYNC
         if head is not None:
             self._sent.appendleft(head)
+
+    def _popped_query(self) -> _Query | None:
+        """Take the Query in front, and the strays before it."""
+        strays = self._strays()
+        query = self._sent[strays] if strays < len(self._sent) else None
+        if not isinstance(query, _Query):
+            return None
+        for _ in range(strays + 1):
+            self._sent.popleft()
+        return query
+
+    def _strays(self) -> int:
+        """Count the ends of no COPY in front, which the server ignores."""
+        ends = itertools.takewhile(lambda request: request is _Mark.COPY_END, self._sent)
+        return sum(1 for _ in ends)
 
     def _pop(self, kind: type[Kind]) -> Kind | None:
         while self._sent:

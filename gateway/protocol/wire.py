@@ -240,23 +240,13 @@ class FrameWalker(Generic[Piece]):
         """Whether what has passed so far ends with a whole message."""
         return self._passing == 0
 
-    def feed(self, chunk: bytes) -> list[bytes | Piece]:
+    def feed(self, chunk: bytes) -> list[bytes | Piece]:  # noqa: C901  no call in it
         """Take the next chunk and return, in order, what may go on now."""
-        if self.held:
-            self.held += chunk
-            if len(self.held) < self._needed:
-                return []
-            chunk = bytes(self.held)
-            self.held.clear()
-        position = self._passing
-        if position:
-            if position > len(chunk):
-                self._passing = position - len(chunk)
-                return [chunk]
-            self._passing = 0
-        return self._walk(chunk, position)
-
-    def _walk(self, chunk: bytes, position: int) -> list[bytes | Piece]:
+        position = 0
+        if self.held or self._passing:
+            chunk, position = self._resumed(chunk)
+            if position < 0:
+                return [chunk] if chunk else []
         pieces: list[bytes | Piece] = []
         passed = 0  # everything before it stands in `pieces` already
         visitors = self._visitors
@@ -288,6 +278,21 @@ class FrameWalker(Generic[Piece]):
         if position == stop and not passed:
             return [chunk]
         return self._rest(pieces, chunk, passed, position)
+
+    def _resumed(self, chunk: bytes) -> tuple[bytes, int]:
+        """Return what to walk, and from where; -1 where all of it only passes."""
+        if self.held:
+            self.held += chunk
+            if len(self.held) < self._needed:
+                return b"", -1
+            chunk = bytes(self.held)
+            self.held.clear()
+        passing = self._passing
+        if passing > len(chunk):
+            self._passing = passing - len(chunk)
+            return chunk, -1
+        self._passing = 0
+        return chunk, passing
 
     def _rest(
         self, pieces: list[bytes | Piece], chunk: bytes, passed: int, position: int

@@ -21,7 +21,8 @@ E, C, F, H, S = (
     frontend.Sync,
 )
 PI = (1610).to_bytes(4)  # the OID of pi()
-RECALL = b"select 1 from recall($1, query_embedding => 'm ! not asked for') limit 0"
+RECALL = b"select 1 from recall($1) limit 0"
+READY = b"select 1 from recall($1, query_embedding => 'm ! not asked for') limit 0"
 
 
 def statement(sql: bytes, *values: bytes | None) -> tuple[Message, ...]:
@@ -116,7 +117,7 @@ SCRIPTS: dict[str, tuple[int, tuple[Message, ...]]] = {
     "a count of values that's wrong": (1, (P(b"", b"select $1::int"), B(b"", b""), S())),
     "a wrong count of values for a recall": (
         2,
-        (P(b"", RECALL), B(b"", b""), S(), B(b"", b"", (), (b"a", b"b")), S()),
+        (P(b"", READY), B(b"", b""), S(), B(b"", b"", (), (b"a", b"b")), S()),
     ),
     "a cursor that outlives its transaction": (
         4,
@@ -166,6 +167,10 @@ SCRIPTS: dict[str, tuple[int, tuple[Message, ...]]] = {
     "stray messages of a copy": (
         1,
         (frontend.CopyData(b"x"), frontend.CopyDone(), frontend.CopyFail(b""), Q(b"select 1")),
+    ),
+    "a recall described behind a stray message of a copy": (
+        1,
+        (P(b"s", RECALL), frontend.CopyDone(), D(b"S", b"s"), frontend.CopyFail(b""), S()),
     ),
     "a copy out, in the extended protocol": (
         1,

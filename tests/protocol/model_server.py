@@ -55,6 +55,11 @@ class ModelServer:
         self._skipping = False
         self._copying: type[Message] | None = None  # what began it
 
+    @property
+    def is_copying(self) -> bool:
+        """Whether it takes a COPY in."""
+        return self._copying is not None
+
     def answer(self, message: Message) -> bytes:
         """Take one message and return what the server says."""
         return b"".join(one.encode() for one in self._answer(message))

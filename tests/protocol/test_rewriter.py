@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway.protocol import backend, frontend
-from gateway.rewriter import MAX_HELD_BYTES, Rewriter
+from gateway.rewriter import BUSY, MAX_HELD_BYTES, Rewriter
 from gateway.spliced import Spliced
 
 OID = 16_400
@@ -22,7 +22,7 @@ def spliced(
 def settings(rewriter: Rewriter, **values: str) -> None:
     for name, value in values.items():
         status = backend.ParameterStatus(name.encode(), value.encode())
-        assert rewriter.server_bytes(status.encode()) == status.encode()
+        assert rewriter.server_bytes(status.encode()) == [status.encode()]
 
 
 def test_a_literal_is_put_in_and_nothing_else_changes() -> None:
@@ -130,7 +130,7 @@ def test_a_position_is_told_in_the_clients_text_and_other_fields_stay() -> None:
     spliced(rewriter, query).render(["m [1]"])
     position = query.sql.index(b"nothing") + 1 + len(", query_embedding => 'm [1]'")
     fields = ((b"S", b"ERROR"), (b"P", b"%d" % position), (b"p", b"%d" % position), (b"W", b"x"))
-    out = rewriter.server_bytes(backend.ErrorResponse(fields).encode())
+    (out,) = rewriter.server_bytes(backend.ErrorResponse(fields).encode())
     told = backend.ErrorResponse.decode(out[5:])
     assert told.get(b"P") == b"%d" % (query.sql.index(b"nothing") + 1)
     assert told.get(b"p") == b"%d" % position
@@ -141,9 +141,10 @@ def test_the_session_is_busy_until_everything_is_answered() -> None:
     ready = backend.ReadyForQuery(b"I").encode()
     rewriter.server_bytes(ready)
     assert rewriter.status == ord("I")
+    rewriter.status = BUSY
     rewriter.client_bytes(frontend.Query(b"select 1").encode() * 2)
     rewriter.server_bytes(ready)
-    assert rewriter.status == 0
+    assert rewriter.status == BUSY
     rewriter.server_bytes(ready)
     assert rewriter.status == ord("I")
 

@@ -148,6 +148,19 @@ def test_a_description_is_cut_only_for_the_statement_that_was_asked_for() -> Non
     assert [statements.parameter_description() for _ in range(3)] == [1, 0, 0]
 
 
+def test_the_end_of_no_copy_hides_no_description() -> None:
+    statements = prepared()
+    statements.copy_end()
+    statements.describe(1)
+    statements.copy_end()
+    statements.copy_end()
+    statements.describe(2)
+    statements.sync()
+    assert [statements.parameter_description() for _ in range(3)] == [1, 2, 0]
+    statements.ready()
+    assert not statements.unanswered
+
+
 def test_an_errors_position_refers_to_the_text_that_is_being_answered() -> None:
     statements = Statements()
     first, second = statements.spliced_query(), statements.spliced_query()
