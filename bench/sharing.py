@@ -62,14 +62,14 @@ class Crowd:
         return number % self.size.agents
 
     def space(self, number: int) -> int:
-        """The space of a memory: one of its owner's."""
+        """Return the space of a memory: one of its owner's."""
         return self.spaces_of(self.owner(number))[number // self.size.agents % SPACES_OF_AN_AGENT]
 
     def spaces_of(self, agent: int) -> list[int]:
         return [(agent + 37 * step) % self.size.spaces for step in range(SPACES_OF_AN_AGENT)]
 
     def memory(self, number: int, text: str) -> dict[str, Any]:
-        """A row: every fifth is private, the others are shared with the space."""
+        """Return a row: every fifth is private, the others are shared with the space."""
         owner, space = self.owner(number), f"s{self.space(number)}"
         readers = [f"agent:a{owner}"]
         if number % 5:
@@ -141,7 +141,8 @@ async def populate(run_on: Deployment, folder: Path, crowd: Crowd) -> None:
             "delegations", "id delegation owner granted_by agent permission space depth", rows
         )
         await connection.execute(
-            "analyze pgrecall.memory_shares, pgrecall.delegations, pgrecall.members, pgrecall.agents"
+            "analyze pgrecall.memory_shares, pgrecall.delegations, pgrecall.members,"
+            " pgrecall.agents"
         )
     finally:
         await connection.close()

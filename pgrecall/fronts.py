@@ -78,7 +78,7 @@ async def start_http(
             log_config=None,
             access_log=False,
             server_header=False,
-            # By default uvicorn lets anybody on this machine name his address. Behind a proxy, say which.
+            # Else anybody on this machine could name his address; behind a proxy, say which.
             proxy_headers="FORWARDED_ALLOW_IPS" in os.environ,
             timeout_graceful_shutdown=_DRAIN_SECONDS,
         )

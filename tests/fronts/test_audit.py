@@ -1,4 +1,4 @@
-"""Whoever is turned away is written down: when, where from, who, and why; and never with a secret."""
+"""Whoever is turned away is written down: when, where from, who and why, and with no secret."""
 
 from __future__ import annotations
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from tests.store.oracle import FOREVER, RANKS, WIDTHS, Memory
+from tests.store.holdings import FOREVER, RANKS, WIDTHS, Memory
+from tests.store.lookout import Lookout
 from tests.store.world import WORDS, World
 
 KINDS: Final = ("semantic", "episodic", "procedural")
@@ -42,6 +43,7 @@ MOVES: Final = {
 class Moves:
     def __init__(self, world: World) -> None:
         self.world = world
+        self.lookout = Lookout(world)
         world.reset()
         self.oracle = world.oracle
         for about in ({}, {}, {}, {"admin": True}, {"reader": True}):
@@ -54,24 +56,25 @@ class Moves:
         world.add_member("agent1", "north", "agent3", "reader")
         world.add_member("agent2", "south", "agent5", "reader")
 
-    def step(self, move: str, number: int) -> None:
+    def step(self, move: str, number: int, *, look: bool = True) -> None:
         """Make one move; one for which there is nothing to do it with is none."""
         rng = Random(number)
         if self.oracle.memories or move in ("write", "join"):
             getattr(self, move)(rng)
-        self.look(rng)
+        if look:
+            self.look(rng)
 
     def look(self, rng: Random) -> None:
         """All agents by the views at each step; the dearer roads by one of them, now and then."""
-        world, agent = self.world, rng.choice(sorted(self.oracle.agents))
-        world.check_sight()
+        lookout, agent = self.lookout, rng.choice(sorted(self.oracle.agents))
+        lookout.sight()
         if rng.random() < 0.15:
-            world.check_recall(agent)
+            lookout.recall(agent)
         if rng.random() < 0.05:
-            world.check_ranking(agent, f"{rng.choice(WORDS)} {rng.choice(WORDS)} memo")
+            lookout.ranking(agent, f"{rng.choice(WORDS)} {rng.choice(WORDS)} memo")
         if rng.random() < 0.03:
-            world.check_links(agent)
-            world.check_events(agent)
+            lookout.links(agent)
+            lookout.events(agent)
 
     # --- drawing
 

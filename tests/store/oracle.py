@@ -1,183 +1,30 @@
-"""Who may see and change what, worked out in Python from docs/sharing.md and from nothing else.
+"""What agents do to who may see and change what: the rules of docs/sharing.md, in Python.
 
-Times are days since the beginning; none is no end. A method that acts answers the SQLSTATE of its
-refusal, or None when it goes through, and then has changed the state.
+A method answers the SQLSTATE of its refusal, or None when it goes through, and then has changed the
+state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from itertools import count
+from collections.abc import Callable
 
-FORBIDDEN, UNKNOWN, WRONG, TAKEN = "42501", "P0002", "22023", "23505"
-RANKS = ("read", "write", "share")
-WIDTHS = ("private", "shared", "public")
-FOREVER = float("inf")
-
-
-@dataclass(slots=True)
-class Agent:
-    reader: bool = False
-    admin: bool = False
-
-
-@dataclass(slots=True)
-class Share:
-    permission: str
-    granted_by: str | None
-    through: str | None
-    row: int | None
-    ends: float
+from tests.store.holdings import (
+    FORBIDDEN,
+    FOREVER,
+    RANKS,
+    TAKEN,
+    UNKNOWN,
+    WIDTHS,
+    WRONG,
+    Holdings,
+    Memory,
+    Row,
+    Share,
+)
 
 
-@dataclass(slots=True)
-class Row:
-    """One owner's memories, as one agent holds them by a delegation."""
-
-    number: int
-    delegation: str
-    parent: int | None
-    owner: str
-    granted_by: str
-    agent: str
-    permission: str
-    space: str | None
-    kinds: frozenset[str] | None
-    tags: frozenset[str]
-    ends: float
-    depth: int
-
-    @property
-    def whole(self) -> bool:
-        return self.space is None and self.kinds is None and not self.tags
-
-    def fits(self, memory: Memory) -> bool:
-        return (
-            self.space in (None, memory.space)
-            and (self.kinds is None or memory.kind in self.kinds)
-            and self.tags <= memory.tags
-        )
-
-
-@dataclass(slots=True)
-class Memory:
-    id: str
-    space: str
-    owner: str
-    content: str
-    kind: str
-    tags: frozenset[str]
-    key: str | None
-    ends: float
-    versions: list[str]  # the visibility of each
-    said: bool = True  # whether its words count as said by its owner
-    archived: bool = False
-    deleted: bool = False
-    shares: dict[str, Share] = field(default_factory=dict)
-    taken: set[int] = field(default_factory=set)  # rows whose scope takes it
-
-    @property
-    def visibility(self) -> str:
-        return self.versions[-1]
-
-    @property
-    def private(self) -> bool:
-        return self.visibility == "private"
-
-
-class Oracle:
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.agents: dict[str, Agent] = {}
-        self.members: dict[str, dict[str, str]] = {}
-        self.memories: dict[str, Memory] = {}
-        self.rows: dict[int, Row] = {}
-        self.links: set[tuple[str, str]] = set()
-        self._numbers = count(1)
-
-    # --- what holds
-
-    def role(self, agent: str, space: str) -> str | None:
-        return self.members.get(space, {}).get(agent)
-
-    def live(self, ends: float) -> bool:
-        return ends > self.now
-
-    def held(self, agent: str, memory: Memory) -> Iterator[Row]:
-        """The delegations by which the agent has the memory."""
-        for row in self.rows.values():
-            if row.agent == agent and row.owner == memory.owner and self.live(row.ends):
-                if not memory.deleted and (row.whole or row.number in memory.taken):
-                    yield row
-
-    def share_of(self, agent: str, memory: Memory) -> Share | None:
-        share = memory.shares.get(agent)
-        return share if share is not None and self.live(share.ends) else None
-
-    def reads(self, agent: str, memory: Memory, version: int = 0) -> bool:
-        """Whether the agent may read a version, the head when none is named."""
-        if agent not in self.agents:
-            return False
-        if memory.deleted:
-            return self.role(agent, memory.space) == "admin"
-        visibility = memory.versions[version - 1]
-        return (
-            agent == memory.owner
-            or visibility == "public"
-            or (visibility == "shared" and self.role(agent, memory.space) is not None)
-            or self.share_of(agent, memory) is not None
-            or any(self.held(agent, memory))
-        )
-
-    def changes(self, agent: str, memory: Memory) -> bool:
-        """Whether the agent may change the memory."""
-        if not self.reads(agent, memory) or self.agents[agent].reader:
-            return False
-        share = self.share_of(agent, memory)
-        return (
-            agent == memory.owner
-            or (not memory.private and self.role(agent, memory.space) in ("writer", "admin"))
-            or (share is not None and share.permission != "read")
-            or any(row.permission != "read" for row in self.held(agent, memory))
-        )
-
-    def from_above(self, agent: str, memory: Memory) -> bool:
-        administers = self.role(agent, memory.space) == "admin" and not memory.private
-        return agent == memory.owner or administers
-
-    def shares(self, agent: str, memory: Memory) -> bool:
-        """Whether the agent may share the memory with somebody new."""
-        if memory.deleted or not self.reads(agent, memory) or self.agents[agent].reader:
-            return False
-        return bool(self._rights(agent, memory))
-
-    def answers(self, memory: Memory) -> bool:
-        """Whether recall() and the view memories show it to those who may read it."""
-        return not memory.archived and self.live(memory.ends)
-
-    def linked(self, agent: str, start: Memory, hops: int) -> set[str]:
-        reached = {start.id}
-        frontier = {start.id}
-        for _ in range(hops):
-            ends = {b for a, b in self.links if a in frontier}
-            ends |= {a for a, b in self.links if b in frontier}
-            frontier = {
-                end
-                for end in ends - reached
-                if self.reads(agent, self.memories[end]) and self.answers(self.memories[end])
-            }
-            reached |= frontier
-        return reached - {start.id}
-
+class Oracle(Holdings):
     # --- memories
-
-    def may_write_into(self, agent: str, space: str) -> bool:
-        if self.agents[agent].reader:
-            return False
-        if space not in self.members:
-            return not space.startswith("~")
-        return self.role(agent, space) in ("writer", "admin")
 
     def enter(self, agent: str, space: str) -> None:
         self.members.setdefault(space, {agent: "admin"})
@@ -229,15 +76,6 @@ class Oracle:
         if how == "erase":
             del self.memories[memory.id]
         return None
-
-    def erases(self, agent: str, memory: Memory) -> bool:
-        """Whether the agent may erase it, also when it was deleted and is not seen any more."""
-        return self.from_above(agent, memory) or self.agents[agent].admin
-
-    def shows(self, agent: str, memory: Memory) -> bool:
-        """Whether the agent may set its visibility and its key; then its words count as said."""
-        writes = self.role(agent, memory.space) in ("writer", "admin")
-        return agent == memory.owner or (writes and not memory.private)
 
     def revise(self, agent: str, memory: Memory, visibility: str, key: str | None) -> str | None:
         """Whether these may be the visibility and the key of a new version; the rest is free."""
@@ -308,17 +146,6 @@ class Oracle:
 
     # --- shares
 
-    def _rights(self, agent: str, memory: Memory) -> list[tuple[str | None, int | None, float]]:
-        """By what the agent may share (own share, delegation, until when); neither is from above."""
-        rights: list[tuple[str | None, int | None, float]] = []
-        if self.from_above(agent, memory):
-            rights.append((None, None, FOREVER))
-        share = self.share_of(agent, memory)
-        if share is not None and share.permission == "share":
-            rights.append((agent, None, share.ends))
-        rows = [row for row in self.held(agent, memory) if row.permission == "share"]
-        return rights + [(None, row.number, row.ends) for row in rows]
-
     def share(
         self, agent: str, memory: Memory, to: str, permission: str, ends: float
     ) -> str | None:
@@ -382,27 +209,32 @@ class Oracle:
             return FORBIDDEN
         if wanted.agent == agent:
             return WRONG
-        rows = [wanted]
-        for held in self.rows.values():
-            if held.agent == agent and held.owner != wanted.agent and held.depth > 0:
-                if self.live(held.ends) and (row := self._below(held, wanted)) is not None:
-                    rows.append(row)
+        held = [row for row in self.rows.values() if row.agent == agent]
+        below = [self._below(row, wanted) for row in held]
+        rows = [wanted, *(row for row in below if row is not None)]
         enough = wanted.space is None or self.role(agent, wanted.space) is not None
         if not enough and all(row.permission != wanted.permission for row in rows[1:]):
             return FORBIDDEN
         for row in rows:
             row.number, row.delegation = next(self._numbers), delegation
-            above = None if row.parent is None else self.rows[row.parent]
             self.rows[row.number] = row
             for memory in self.memories.values():
-                if row.whole or memory.deleted or memory.owner != row.owner:
-                    continue
-                within = above is None or above.whole or above.number in memory.taken
-                if within and row.fits(memory):
+                if self._takes(row, memory):
                     memory.taken.add(row.number)
         return None
 
+    def _takes(self, row: Row, memory: Memory) -> bool:
+        """Whether a new row takes a memory: below another, only what this one takes."""
+        if row.whole or memory.deleted or memory.owner != row.owner:
+            return False
+        above = None if row.parent is None else self.rows[row.parent]
+        within = above is None or above.whole or above.number in memory.taken
+        return within and row.fits(memory)
+
     def _below(self, held: Row, wanted: Row) -> Row | None:
+        """The row that passes a held one on, if it may be and meets the scope."""
+        if held.owner == wanted.agent or held.depth == 0 or not self.live(held.ends):
+            return None
         if None not in (held.space, wanted.space) and held.space != wanted.space:
             return None
         kinds = held.kinds if wanted.kinds is None else wanted.kinds

@@ -42,7 +42,7 @@ def complaint(world: World, steps: Steps) -> Complaint | None:
         for walked, (move, number) in enumerate(steps, 1):  # noqa: B007
             moves.step(move, number)
         for agent in sorted(world.oracle.agents):
-            world.check_recall(agent)
+            moves.lookout.recall(agent)
     except AssertionError as error:
         return Complaint(str(error), steps[:walked])
     return None

@@ -1,10 +1,9 @@
-"""What an SQL login can't read it can't learn either: from errors, plans, notices, statistics, scores."""
+"""What an SQL login can't read it can't learn: from errors, plans, notices, statistics, scores."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator
 from itertools import product
 
 import psycopg
@@ -57,7 +56,7 @@ PLANNERS = (
 
 
 async def everything_told(login: Login, statement: str) -> str:
-    """All that the server sends for a statement: rows, copied lines, notices, the error's fields."""
+    """All that the server sends for a statement: rows, copied lines, notices, an error's fields."""
     heard: list[str] = []
 
     def hear(diagnostic: psycopg.errors.Diagnostic) -> None:
@@ -116,7 +115,7 @@ async def test_what_may_not_be_seen_is_refused_in_the_words_for_what_is_not_ther
 
 
 async def test_a_key_or_words_that_anothers_private_memory_has_are_free_for_everyone(scene):
-    """Every way to meet a unique index: the same words, key, entity and thread, and new versions."""
+    """Every way to meet a unique index: the same words, key, entity, thread, and new versions."""
     same = "space => %(space)s, key => 'alarm', entity => 'warehouse', thread => 'locks'"
     shared = {"space": scene.space, "words": "ada says this aloud", "secret": SECRET}
     await scene.ada.sql.execute(
@@ -144,18 +143,20 @@ async def test_repeating_ones_own_private_words_aloud_shares_them(scene):
 
 
 @pytest.fixture
-async def crowd(scene: Scene, pool) -> AsyncIterator[Scene]:
+async def crowd(scene: Scene, pool) -> Scene:
     """Many private memories of ada's, some much like another, and fresh statistics of them."""
     await pool.execute(
         """
-        insert into pgrecall.memories (space, id, version, agent, kind, visibility, readers, content, title,
-            entity, tags, importance, confidence, pinned, key, thread, source, metadata, created_at,
+        insert into pgrecall.memories (
+            space, id, version, agent, kind, visibility, readers, content, title, entity, tags,
+            importance, confidence, pinned, key, thread, source, metadata, created_at,
             identity_hash, salt)
         select $2, pgrecall.new_id(), 1, $1, 'semantic', 'private', array['agent:' || $1],
-            case when n % 2 = 0 then 'merger' else 'note' || n end, case when n % 2 = 0 then 'merger' end,
+            case when n % 2 = 0 then 'merger' else 'note' || n end,
+            case when n % 2 = 0 then 'merger' end,
             case when n % 2 = 0 then 'Merger' else 'E' || n end, '{}', 0.5, 0.8, false, 'key' || n,
-            case when n % 2 = 0 then 'merger' else 't' || n end, case when n % 2 = 0 then 'merger' end, '{}',
-            now(), int4send(n), ''
+            case when n % 2 = 0 then 'merger' else 't' || n end,
+            case when n % 2 = 0 then 'merger' end, '{}', now(), int4send(n), ''
         from generate_series(1, 3000) n
         """,
         scene.ada.name,
@@ -169,7 +170,7 @@ async def crowd(scene: Scene, pool) -> AsyncIterator[Scene]:
             "merger" if number % 2 else f"query {number}",
         )
     await pool.execute("analyze pgrecall.memories, pgrecall.recall_log")
-    yield scene
+    return scene
 
 
 def every_value(plan: object, name: str) -> list[object]:
@@ -218,7 +219,7 @@ async def test_no_plan_tells_what_words_others_have(crowd):
                 plan = await explained(crowd.mallory, asked.format(column, value))
                 told.add(str([every_value(plan, name) for name in TELLING]))
                 conditions = [*every_value(plan, "Filter"), *every_value(plan, "Index Cond")]
-                assert not re.search(rf"\b{column}\b(?! \|\|)", str(conditions)), conditions
+                assert not re.search(rf"(?<!')\b{column}\b(?! \|\|)", str(conditions)), conditions
             assert len(told) == 1, (view, column, planner, question, told)
 
 
@@ -260,7 +261,8 @@ async def test_no_notice_of_ours_carries_anothers_words(scene, pool):
     channels = await pool.fetch(
         r"select distinct m[1] as channel from pg_proc p"
         r" join pg_namespace n on n.oid = p.pronamespace,"
-        r" regexp_matches(p.prosrc, 'notify\(''(\w+)''', 'g') m where n.nspname in ('pgrecall', 'memory')"
+        r" regexp_matches(p.prosrc, 'notify\(''(\w+)''', 'g') m"
+        r" where n.nspname in ('pgrecall', 'memory')"
     )
     assert len(channels) >= 2
     for row in channels:
