@@ -16,7 +16,7 @@ from sql.loader import queries
 from sql.pool import Connection, Pool
 from sql.quarantine import held_writes
 from sql.records import NewMemory, Remembered
-from sql.writing import remembered, write
+from sql.writing import NOTHING, remembered, resemblances, write
 
 _QUERIES: Final = queries("idempotency")
 KEEP_KEYS_FOR: Final = timedelta(days=1)
@@ -74,8 +74,10 @@ async def _replayed(
     held = await held_writes(connection, agent, gone) if gone else {}
     if len(held) < len(set(gone)):
         raise NotFound("what this idempotency key stored has been deleted since", sqlstate="P0002")
+    near = await resemblances(connection, kept["ids"])
     return [
-        held.get(version) or remembered(standing[version], repeated)
+        held.get(version)
+        or remembered(standing[version], repeated, near.get(version[0], NOTHING))
         for version, repeated in zip(written, kept["repeated"], strict=True)
     ]
 

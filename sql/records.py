@@ -275,18 +275,41 @@ class Quarantined(BaseModel):
     reasons: list[str]
 
 
+class Contradiction(BaseModel):
+    """A memory that says something else of the same thing; `why` tells of what, and in what."""
+
+    id: UUID
+    content: str
+    why: str
+
+
+class Likeness(Contradiction):
+    """A memory that says nearly the same.
+
+    `overlap` is the share of both's words that they have in common, 1 for all; `distance` how far
+    apart they are in meaning, once both have vectors.
+    """
+
+    overlap: Real | None = None
+    distance: Real | None = None
+
+
 class Remembered(Memory):
-    """The memory that a write left, and what it resembles.
+    """The memory that a write left, and what it resembles: nothing is dropped because it does.
 
     `quarantined` stands where the write is held for review: nobody can recall it, and the version
-    that stood before it, if any, still does.
+    that stood before it, if any, still does. Of a write of more than 20 memories only
+    `duplicate_of` is told.
     """
 
     quarantined: Quarantined | None = None
 
     duplicate_of: UUID | None = None
-    similar: list[dict[str, Any]] = []
-    contradicts: list[dict[str, Any]] = []
+    """The memory that stood already, in the same words."""
+    similar: list[Likeness] = []
+    """Memories that say nearly the same, the likest first."""
+    contradicts: list[Contradiction] = []
+    """Memories that say something else of the same thing; one of them may be out of date."""
 
 
 class Recalled(BaseModel):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+from uuid import UUID
 
 import asyncpg
 
@@ -15,6 +17,9 @@ from sql.quarantine import HELD, held_writes
 from sql.records import NewMemory, Remembered
 
 _QUERIES: Final = queries("memories")
+# An import of a thousand would wait for seconds; `memory.similar()` tells it of each afterwards.
+COMPARED_AT_ONCE: Final = 20
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 async def write(
@@ -29,11 +34,24 @@ async def write(
     standing = {row["id"]: row for row in rows}
     waiting = [(row["id"], row["version"]) for row in written if row["outcome"] == HELD]
     held = await held_writes(connection, agent, waiting) if waiting else {}
+    near = await resemblances(connection, [row["id"] for row in written])
     return [
         held.get((row["id"], row["version"]))
-        or remembered(standing[row["id"]], row["outcome"] == "repeated")
+        or remembered(
+            *(standing[row["id"]], row["outcome"] == "repeated", near.get(row["id"], NOTHING))
+        )
         for row in written
     ]
+
+
+async def resemblances(
+    connection: Connection, ids: Sequence[UUID]
+) -> Mapping[UUID, Mapping[str, Any]]:
+    """Return what resembles each of the memories; of more than a few, nothing is compared."""
+    if len(ids) > COMPARED_AT_ONCE:
+        return {}
+    rows = await connection.fetch(_QUERIES["resemblances"], ids)
+    return {row["id"]: dict(row) for row in rows}
 
 
 def refuse_reader(agent: Agent) -> None:
@@ -42,6 +60,6 @@ def refuse_reader(agent: Agent) -> None:
         raise Forbidden(f'agent "{agent.name}" only reads', sqlstate="42501")
 
 
-def remembered(row: asyncpg.Record, repeated: bool) -> Remembered:
+def remembered(row: asyncpg.Record, repeated: bool, near: Mapping[str, Any]) -> Remembered:
     """Return the answer to a write; a repeat is the duplicate of the memory that stood."""
-    return Remembered(**row, duplicate_of=row["id"] if repeated else None)
+    return Remembered(**{**row, **near}, duplicate_of=row["id"] if repeated else None)

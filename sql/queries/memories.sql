@@ -4,6 +4,9 @@ select id, version, outcome from memory.remember_many($1) order by number
 -- name: get_many
 select * from memory.memories where id = any ($1)
 
+-- name: resemblances
+select id, similar_to as similar, contradicts from memory.resemblances($1)
+
 -- name: recall
 select * from memory.recall(
     query => $1, k => $2, space => $3, kinds => $4, entity => $5, tags => $6, since => $7, until => $8,

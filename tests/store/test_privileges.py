@@ -27,7 +27,8 @@ READABLE_VIEWS = {
 WRITABLE_VIEWS = {"memories": {"INSERT", "DELETE"}}
 
 READING_FUNCTIONS = {
-    *("memory.about", "memory.history", "memory.related", "memory.verify", "pgrecall.visible_of"),
+    *("memory.about", "memory.contradictions", "memory.history", "memory.related"),
+    *("memory.resemblances", "memory.similar", "memory.verify", "pgrecall.visible_of"),
 }
 WRITING_FUNCTIONS = {
     *("memory.add_member", "memory.alias", "memory.create_space", "memory.delegate"),
@@ -51,8 +52,8 @@ SERVICE_FUNCTIONS = {
     *("pgrecall.store_embeddings", "pgrecall.unsealed", "pgrecall.use_embedding_model"),
 }
 TYPES = {
-    *("memory.erased", "memory.explained", "memory.query_embedding", "memory.recalled"),
-    "memory.verdict",
+    *("memory.contradiction", "memory.erased", "memory.explained", "memory.likeness"),
+    *("memory.query_embedding", "memory.recalled", "memory.verdict"),
 }
 
 _NAMES = "array_agg(distinct coalesce(g.rolname, 'public') || ' ' || a.privilege_type)"
