@@ -15,6 +15,7 @@ from mcp_server.log_tools import log_tools
 from mcp_server.model_tool import model_tool
 from mcp_server.review_tools import review_tools
 from mcp_server.sharing import sharing_tools
+from mcp_server.tidying_tools import tidying_tools
 from sql.entities import add_alias
 from sql.listing import ListQuery, MemoryPage
 from sql.listing import list_memories as page_of_memories
@@ -45,7 +46,9 @@ async def remember(caller: Caller, memory: NewMemory) -> Remembered:
     Write one fact per memory, in full sentences that stand alone: names and dates instead of
     "it", "here" or "yesterday". Give `key` to a fact that will change (a port, an owner, a plan):
     remembering the same key again replaces the old version and keeps its history. Saying the same
-    thing twice does no harm: it stays one memory, and `duplicate_of` says so.
+    thing twice does no harm: it stays one memory, and `duplicate_of` says so. `similar` are memories
+    that say nearly the same, `contradicts` those that say something else of the same thing: read
+    them, and revise or forget what no longer holds.
 
     Do not store what recall just returned, secrets, or the conversation as it stands. Where the
     words are not yours or your user's, say where they come from: `metadata` {"source_type": "web"}
@@ -118,7 +121,7 @@ def _self_tools(caller: CurrentCaller) -> list[Tool]:
         idempotent_hint=True,
         open_world_hint=False,
     )
-    return [model_tool(caller, alias, NewAlias, Alias, hints)]
+    return [model_tool(caller, alias, NewAlias, Alias, hints), *tidying_tools(caller)]
 
 
 def _core_tools(caller: CurrentCaller) -> list[Tool]:

@@ -26,6 +26,7 @@ from rest import (
     recall,
     sharing,
     spaces,
+    tidying,
 )
 from rest.dependencies import Authenticate, Services
 from rest.envelope import Envelope
@@ -91,7 +92,7 @@ def create_app(
         metrics=metrics,
     )
     for subject in (
-        *(memories, life, erasures, recall, quarantine),
+        *(memories, life, erasures, tidying, recall, quarantine),
         *(spaces, agents, aliases, events, health, docs),
     ):
         app.include_router(subject.router)

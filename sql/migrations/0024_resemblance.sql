@@ -11,3 +11,5 @@ create type memory.likeness as (
     id uuid, version int, title text, content text, overlap real, distance real, why text);
 create type memory.contradiction as (id uuid, version int, title text, content text, why text);
 grant usage on type memory.likeness, memory.contradiction to pgrecall_agent, pgrecall_reader, pgrecall_service;
+-- How alike two memories are, 0 to 1.
+create type pgrecall.likeness as (id uuid, other uuid, alike real);

@@ -141,6 +141,17 @@ async def _expire_by_writing(world: World) -> None:
     await world.remember("there anew", key="k")
 
 
+async def _resolve(world: World) -> None:
+    first, second = [await world.remember(f"port {n}", entity="e") for n in (1, 2)]
+    await world.sql("select count(*) from memory.resolve($1, 'both')", [first, second])
+    await world.sql("select count(*) from memory.resolve($1, 'merge', 'port 3')", [first, second])
+
+
+async def _consolidate(world: World) -> None:
+    ids = [await world.remember(f"note {n}") for n in (1, 2)]
+    await world.sql("select memory.consolidate($1, 'two notes')", ids)
+
+
 async def _session(world: World) -> None:
     session = await world.sql("select memory.start_session()")
     await world.sql("select memory.end_session($1)", session)
@@ -205,6 +216,11 @@ ROADS: dict[str, tuple[Road, list[str]]] = {
     "the view memories": (_view, ["remember", "archive"]),
     "expiry by maintenance": (_expire, ["remember", "expire"]),
     "expiry by the next writer": (_expire_by_writing, ["remember", "expire", "remember"]),
+    "resolve": (_resolve, ["remember", "remember", "link", "link", "archive", "revise"]),
+    "consolidate": (
+        _consolidate,
+        [*("remember", "remember", "remember"), *("link", "archive", "link", "archive")],
+    ),
     "sessions": (_session, ["start_session", "end_session"]),
     "aliases": (_alias, ["alias", "unalias"]),
     "REST": (_rest, ["remember", "remember", "remember", "alias", "remember", "unalias"]),

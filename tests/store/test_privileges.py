@@ -27,11 +27,13 @@ READABLE_VIEWS = {
 WRITABLE_VIEWS = {"memories": {"INSERT", "DELETE"}}
 
 READING_FUNCTIONS = {
-    *("memory.about", "memory.contradictions", "memory.history", "memory.related"),
+    *("memory.about", "memory.contradictions", "memory.health", "memory.history"),
+    *("memory.related",),
     *("memory.resemblances", "memory.similar", "memory.verify", "pgrecall.visible_of"),
 }
 WRITING_FUNCTIONS = {
-    *("memory.add_member", "memory.alias", "memory.create_space", "memory.delegate"),
+    *("memory.add_member", "memory.alias", "memory.clusters", "memory.consolidate"),
+    *("memory.create_space", "memory.delegate", "memory.resolve"),
     *("memory.end_session", "memory.erase", "memory.forget", "memory.forget_version"),
     *("memory.link", "memory.reject", "memory.release", "memory.remember"),
     *("memory.remember_many", "memory.remove_member"),
