@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
+from urllib.parse import urlencode
 from uuid import UUID
 
 import httpx
@@ -24,6 +25,7 @@ from sql.pool import Pool, create_pool
 from sql.records import NewMemory, RecallAnswer, RecallQuery, Remembered
 from sql.revisions import Versions, history
 from sql.store import MemoryStore
+from sql.tidying import HealthReport, health
 
 
 class MemoryClient(Protocol):
@@ -47,6 +49,10 @@ class MemoryClient(Protocol):
 
     async def history(self, memory_id: UUID) -> Versions:
         """Return every version of a memory, oldest first."""
+        ...
+
+    async def health(self, space: str | None) -> HealthReport:
+        """Report what could be tidied."""
         ...
 
 
@@ -103,6 +109,9 @@ class _AtTheStore:
     async def history(self, memory_id: UUID) -> Versions:
         return await history(self._pool, self._agent, memory_id)
 
+    async def health(self, space: str | None) -> HealthReport:
+        return await health(self._pool, self._agent, space)
+
 
 class _OverRest:
     def __init__(self, session: httpx.AsyncClient) -> None:
@@ -127,6 +136,11 @@ class _OverRest:
     async def history(self, memory_id: UUID) -> Versions:
         answer = await self._ask("GET", f"/v1/memories/{memory_id}/history")
         return Versions.model_validate(answer)
+
+    async def health(self, space: str | None) -> HealthReport:
+        query = "" if space is None else f"?{urlencode({'space': space})}"
+        answer = await self._ask("GET", f"/v1/health-report{query}")
+        return HealthReport.model_validate(answer)
 
     async def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""`history`, `forget`, `erase` and `scrub`: what became of memories, and what becomes of them."""
+"""`history`, `forget`, `erase`, `scrub` and `health`: what became of memories, and what may."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from pgrecall.console import err, say, say_json
 
 if TYPE_CHECKING:
     from sql.erasing import ErasureReport
+    from sql.tidying import HealthReport
 
 Id = Annotated[str, typer.Argument(help="The memory's id.")]
 
@@ -30,6 +31,7 @@ def register(app: typer.Typer) -> None:
     app.command()(forget)
     app.command()(erase)
     app.command()(scrub)
+    app.command()(health)
 
 
 def history(
@@ -143,6 +145,33 @@ def scrub(state_dir: StateDir = None, database_url: DatabaseUrl = None) -> None:
 
     asyncio.run(run())
     say("the files hold what stands, and no more; WAL and backups as long as you keep them")
+
+
+def health(
+    space: Annotated[str | None, typer.Option(help="Only this space.")] = None,
+    agent: AgentOption = None,
+    as_json: AsJson = False,
+    state_dir: StateDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Tell what could be tidied among the memories: stale, repeated, contradictory, doubtful."""
+    settings = settings_of(state_dir, database_url)
+
+    async def run() -> HealthReport:
+        from pgrecall.client import memory_client
+
+        async with memory_client(settings, agent) as client:
+            return await client.health(space)
+
+    report = asyncio.run(run())
+    if as_json:
+        say_json(report.model_dump(mode="json")["concerns"])
+        return
+    for found in report.concerns:
+        say(f"[bold]{found.memories:>6}[/] {escape(found.concern)}: {escape(found.advice)}")
+        say(f"       [dim]{' '.join(str(one) for one in found.examples)}[/]")
+    if not report.concerns:
+        err.print("nothing to tidy")
 
 
 def _show(report: ErasureReport, as_json: bool) -> None:
