@@ -1,4 +1,4 @@
-"""/v1/resolutions, /v1/clusters, /v1/consolidations, /v1/health-report: keeping memories in order."""
+"""/v1/resolutions, /v1/clusters, /v1/consolidations, /v1/health-report: keeping things in order."""
 
 from __future__ import annotations
 

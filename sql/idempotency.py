@@ -76,8 +76,7 @@ async def _replayed(
         raise NotFound("what this idempotency key stored has been deleted since", sqlstate="P0002")
     near = await resemblances(connection, kept["ids"])
     return [
-        held.get(version)
-        or remembered(standing[version], repeated, near.get(version[0], NOTHING))
+        held.get(version) or remembered(standing[version], repeated, near.get(version[0], NOTHING))
         for version, repeated in zip(written, kept["repeated"], strict=True)
     ]
 

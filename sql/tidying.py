@@ -1,4 +1,4 @@
-"""Tidying: settling repeats and contradictions, many small memories into one, a report of health."""
+"""Tidying: settling repeats and contradictions, many memories into one, a report of health."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class HealthConcern(BaseModel):
 
 
 class HealthReport(BaseModel):
-    """What could be tidied among the memories that the agent sees; nothing is left out but zeros."""
+    """What could be tidied among the memories that the agent sees; only zeros are left out."""
 
     concerns: list[HealthConcern]
 

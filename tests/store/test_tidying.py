@@ -184,7 +184,8 @@ async def test_clusters_offer_what_belongs_together_and_one_memory_takes_its_pla
     assert "grafana" in cluster["shared_words"]
 
     made = await call(
-        "select memory.consolidate($1, 'Checkout had four latency spikes', title => 'Spikes') as id",
+        "select memory.consolidate($1, 'Checkout had four latency spikes', title => 'Spikes')"
+        " as id",
         cluster["ids"],
     )
     (row,) = await call("select * from memory.memories where id = $1", made[0]["id"])
