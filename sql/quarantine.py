@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
+import asyncpg
 from pydantic import BaseModel, Field
 
 from sql.acting import act_as, act_as_app, acting, read
@@ -125,7 +126,7 @@ async def _decide(pool: Pool, agent: Agent, decision: str, held: HeldId) -> int:
     return version
 
 
-def _answer(row: Mapping[str, Any]) -> Remembered:
+def _answer(row: asyncpg.Record) -> Remembered:
     memory: dict[str, Any] = row["memory"]
     fields: dict[str, Any] = {name: memory.get(name) for name in Memory.model_fields}
     return Remembered(**fields, quarantined=Quarantined(score=row["score"], reasons=row["reasons"]))

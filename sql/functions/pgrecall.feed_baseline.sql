@@ -1,11 +1,11 @@
--- Let texts that were let in tell how their agent writes: a hundred of a batch at most, and of what comes singly
+-- Let texts that were let in tell how their agent writes: thirty of a batch at most, and of what comes singly
 -- one in ten once a thousand are known. The caller holds the lock on the agent's chain.
 create or replace function pgrecall.feed_baseline(target text, who text, fresh pgrecall.memories[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    most constant int := 100;
+    most constant int := 30;
     step int := greatest(cardinality(fresh) / most, 1);
     known bigint;
 begin

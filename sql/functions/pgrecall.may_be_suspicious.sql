@@ -1,6 +1,5 @@
--- The quick test that most texts end with: can any sign of suspicion be in it at all? A few literals and two
--- character classes, because a regular expression of all patterns costs twenty times as much. Every pattern's
--- `needs` hold one of these stems.
+-- The quick test that most of an agent's own texts end with: can what would hold such a text be in it at all? A few
+-- literals and character classes, because a regular expression of all patterns costs twenty times as much.
 create or replace function pgrecall.may_be_suspicious(value text) returns boolean
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -11,13 +10,14 @@ begin
             '%your %', '%never %', '%always %', '%assistant%', '% ai%', '%model%', '%agent%', '%bot%', '%llm%', '%the user%',
             '%users%', '%password%', '%secret%', '%token%', '%credential%', '% key%', '%approv%', '%system%', '%tool%',
             '%without %', '%admin%', '%memor%', '%from now%', '%from th%', '%silent%', '%http%', '%curl%', '%reveal%',
-            '%repeat%', '%"name"%', '%proceed%', '%nutzer%', '%partir de%', '%<%', '%](%', '%disable%', '%review%', '% mode%',
+            '%repeat%', '%"name"%', '%proceed%', '%<%', '%](%', '%disable%', '%review%', '% mode%',
             '%polic%', '%pretend%', '%obey%', '%execute%', '%transfer%', '%remember%', '%the next time%', '%do not say%',
             -- rot13 and backwards
-            '%vtaber%', '%vafgehpg%', '%flfgrz%', '%nyjnlf%', '%lbhe %', '%cnffjbeq%', '%snoitcurt%', '%metsys%', '%drowssap%', '%erongi%'])
+            '%vtaber%', '%vafgehpg%', '%cnffjbeq%', '%snoitcurt%', '%drowssap%'])
         or value ~ '[A-Za-z0-9+/%\\&#;]{16}|[01]{8} [01]{8}|[.-]+ [.-]+ [.-]+ |\m\w[ .*_-]{1,3}\w[ .*_-]{1,3}\w\M|[A-Za-z][013457@$!]+[A-Za-z]'
         or length(value) - length(replace(value, '-', '')) >= 3
-        or value ~ '[^\x01-\x7e]' and (
+            and lower(replace(value, '-', '')) like any (array['%ignore%', '%instruct%', '%system%', '%password%', '%previous%', '%reveal%', '%always%'])
+        or octet_length(value) > length(value) and (
             value ~ '[\u00ad\u034f\u0336\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0e\ufeff\uff01-\uff5e\U0001d400-\U0001d7ff\U000e0000-\U000e01ff]'
             or value ~ '[A-Za-z][Ѐ-ӿͰ-Ͽ]|[Ѐ-ӿͰ-Ͽ][A-Za-z]'
             or lower(value) like any (array[

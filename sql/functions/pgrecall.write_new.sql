@@ -9,6 +9,7 @@ as $$
 declare
     who text := pgrecall.writing_agent();
     fresh pgrecall.memories[];
+    passed pgrecall.memories[];
     made pgrecall.memories[];
 begin
     perform pgrecall.check_draft(d) from unnest(drafts) d;
@@ -27,8 +28,11 @@ begin
             fresh[number].readers := pgrecall.readers_now(fresh[number]);
         end loop;
     end if;
-    made := array(select m from pgrecall.insert_versions(array(
-        select f from unnest(fresh) f where pgrecall.suspicion_of(f, who) is null)) m);
+    passed := fresh;
+    if exists (select from unnest(fresh) f where pgrecall.suspicion_of(f, who) is not null) then
+        passed := array(select f from unnest(fresh) f where pgrecall.suspicion_of(f, who) is null);
+    end if;
+    made := array(select m from pgrecall.insert_versions(passed) m);
     perform pgrecall.append_remembered(g.space, who, g.memories), pgrecall.feed_baseline(g.space, who, g.memories)
     from (
         select m.space, array_agg(m order by m.created_at, m.id) as memories from unnest(made) m

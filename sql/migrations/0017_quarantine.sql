@@ -5,6 +5,23 @@
 create type pgrecall.signal as (reason text, weight real);
 create type pgrecall.suspicion as (score real, reasons text[]);
 
+-- Which words, by their beginnings, a text must hold for one of the LIKE patterns to match it: of each the longest
+-- word; of a pattern without words the signs themselves. Null where one has neither: then it is always to be tried.
+create function pgrecall.pattern_words(needs text[]) returns tsquery
+language sql immutable parallel safe strict
+return (
+    select case when count(*) = count(n.word) then string_agg('''' || n.word || ''':*', ' | ')::tsquery end
+    from (
+        select case when w.word ~ '^[\u2e80-\uffff]' then E'\u4e2d' else coalesce(
+            w.word, nullif(translate(need, '%_ .''\', ''), '')) end as word
+        from unnest(needs) as need
+        left join lateral (
+            select btrim(found[1], '_') as word from regexp_matches(need, '\w+', 'g') as found
+            where btrim(found[1], '_') <> ''
+            order by length(btrim(found[1], '_')) desc, 1
+            limit 1) as w on true
+    ) as n);
+
 -- What gives a text away. `pattern` is tried on lower-case text where one of `needs` (for LIKE) is found. Rows of
 -- the deployment's own (builtin = false) are kept over upgrades. A reference table on Citus.
 create table pgrecall.suspicion_patterns (
@@ -13,7 +30,8 @@ create table pgrecall.suspicion_patterns (
     weight real not null check (weight > 0 and weight < 1),
     needs text[] not null,
     pattern text not null,
-    builtin boolean not null default false
+    builtin boolean not null default false,
+    words tsquery generated always as (pgrecall.pattern_words(needs)) stored
 );
 alter table pgrecall.suspicion_patterns enable row level security;
 

@@ -1,7 +1,7 @@
-"""Attacks on memory and harmless texts that resemble them, in the halves that they were split into.
+"""Attacks on memory, and harmless texts that resemble them, in the halves that they belong to.
 
-`development` was tuned on; `held_out` was only ever counted; `unseen` was written, and counted once,
-after the patterns were settled.
+`development` was tuned on; `held_out` was only ever counted; `unseen` was written, and counted,
+after the patterns were settled. See docs/quarantine.md.
 """
 
 from __future__ import annotations

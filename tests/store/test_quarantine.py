@@ -1,7 +1,8 @@
-"""What is held is nowhere until a reviewer releases it, by whatever road it came and is looked for."""
+"""What is held is nowhere until a reviewer releases it, however it came and is looked for."""
 
 from __future__ import annotations
 
+import random
 from uuid import uuid4
 
 import asyncpg
@@ -42,8 +43,8 @@ async def seen_anywhere(as_agent, name: str, word: str) -> list[str]:
     """Every road by which SQL shows memories, the reviewers' own apart."""
     roads = [
         *(
-            f"select content from recall('{word}', k => 1000, mode => '{mode}', include => '{include}'"
-            f"{as_of}, weights => '{{1,1,1,1}}')"
+            f"select content from recall('{word}', k => 1000, mode => '{mode}',"
+            f" include => '{include}'{as_of}, weights => '{{1,1,1,1}}')"
             for mode in ("hybrid", "lexical", "vector", "exact")
             for include in ("{}", "{superseded,archived}")
             for as_of in ("", ", as_of => now()", ", as_of => now() + interval '1 year'")
@@ -423,3 +424,46 @@ async def test_an_agents_name_is_not_given_anew_while_writes_of_it_are_held(
     await remove(pool, "ada")
     with pytest.raises(Conflict, match="was removed"):
         await add_agent(pool, "ada")
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_whatever_is_written_and_decided_only_what_was_let_in_is_seen(
+    seed, as_agent, store, ada, pool, embed
+):
+    chance = random.Random(seed)
+    heads: dict[str, str] = {}
+    held: list[tuple[HeldId, str, str]] = []
+    for number in range(30):
+        if held and chance.random() < 0.3:
+            which, slot, content = held.pop(chance.randrange(len(held)))
+            if chance.random() < 0.5:
+                await reject(pool, ada, which)
+                continue
+            try:
+                await release(pool, ada, which)
+            except Conflict:  # somebody else's words stand there by now
+                await reject(pool, ada, which)
+                continue
+            heads[slot] = content
+            continue
+        key = chance.choice([None, "a", "b"])
+        slot = key or f"unkeyed {number}"
+        content = f"{chance.choice([ATTACK, 'A zebra is striped'])} {number}"
+        written = await store.remember(
+            ada, NewMemory(content=content, key=key, thread=chance.choice([None, "t"]))
+        )
+        assert (written.quarantined is not None) == content.startswith(ATTACK)
+        if written.quarantined:
+            held.append((HeldId(id=written.id, version=written.version), slot, content))
+        else:
+            heads[slot] = content
+        if chance.random() < 0.2:
+            await embed()
+    await embed()
+
+    async with as_agent("ada") as connection:
+        rows = await connection.fetch("select content from memories")
+    assert sorted(row["content"] for row in rows) == sorted(heads.values())
+    waiting = {content for _, _, content in held}
+    assert waiting.isdisjoint(await seen_anywhere(as_agent, "ada", "zebra"))
+    assert {row["content"] for row in await in_quarantine(as_agent, "ada")} == waiting

@@ -60,11 +60,10 @@ async def test_real_conversations_and_abstracts_are_let_in(pool):
     folder = Path(os.environ.get("PGRECALL_BENCH_DATA", "/nonexistent")) / "ir"
     if not folder.is_dir():
         pytest.skip("PGRECALL_BENCH_DATA names no folder with texts")
-    texts = [
-        json.loads(line)["text"]
-        for name in ("locomo10_turns", "scifact_test", "koziev_ru_facts")
-        for line in gzip.open(folder / name / "corpus.jsonl.gz", "rt").readlines()[::10]
-    ]
+    texts = []
+    for name in ("locomo10_turns", "scifact_test", "koziev_ru_facts"):
+        with gzip.open(folder / name / "corpus.jsonl.gz", "rt") as lines:
+            texts += [json.loads(line)["text"] for line in lines.readlines()[::10]]
     texts = [text for text in texts if text.strip()]
 
     found = await held(pool, texts, ["web"] * len(texts))
@@ -108,12 +107,12 @@ async def test_words_are_found_through_a_disguise(pool, disguised):
     "text",
     [
         "👨‍👩‍👧‍👦 and 🏳️‍🌈 and ❤️",
-        "The flag of England: \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+        "England's \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
         "می‌خواهم نمی‌توانم می‌روم خسته نمی‌شوم",
         "क्‍या श्रीमान‌",
         "葛\U000e0100飾区",
         "הפגישה עם Kestrel נדחתה",
-        "-----BEGIN CERTIFICATE-----\nMIIBszCCAVmgAwIBAgIUQ2m0i4vF0N3l8o3y2m6k1c5b9eYwCgYIKoZIzj0E\n",
+        "-----BEGIN CERTIFICATE-----\nMIIBszCCAVmgAwIBAgIUQ2m0i4vF0N3l8o3y2m6k1c5b9eYwCgYI\n",
         "the commit 4cd7d83f1a0e2b7c9d8e6f5a4b3c2d1e0f9a8b7c",
         "",
         " ",
