@@ -385,7 +385,7 @@ async def test_a_foreign_source_is_borne_less_than_ones_own(remember):
 
 
 async def test_a_text_unlike_its_agents_own_adds_to_suspicion(store, ada, remember, pool):
-    usual = [NewMemory(content=f"Deploy {n} went well in region {n % 7}") for n in range(60)]
+    usual = [NewMemory(content=f"Deploy {n} went well in region {n % 7}") for n in range(40)]
     await store.remember_many(ada, usual)
     strange = "{{<<%%|x|>>}}[[==]]" * 120
 
@@ -395,7 +395,7 @@ async def test_a_text_unlike_its_agents_own_adds_to_suspicion(store, ada, rememb
     assert held.quarantined.reasons == ["unlike what the agent writes"]
     assert of_the_user.quarantined is None
     texts = await pool.fetchval("select texts from pgrecall.baselines where space = '~ada'")
-    assert texts == 61  # the usual and the user's, not what is held
+    assert texts == 41  # the usual and the user's, not what is held
 
 
 async def test_what_is_held_never_feeds_the_baseline(remember, pool):
