@@ -180,11 +180,10 @@ async def test_slices_find_what_one_look_at_all_finds(large):
     everything = "select id from pgrecall.memories where superseded_at is null and content like $1"
     async with large.acquire() as connection, connection.transaction():
         await connection.execute("set local pgrecall.agent = 'ada'")
-        for text in ("note4999", "word17 ", "rare9"):
+        for text in ("note4999", "word17 ", "rare42"):
             rows = await connection.fetch(
                 f"select id from memory.recall('{text}', k => 1000, mode => 'exact')"
             )
-            wanted = await connection.fetch(
-                everything + " order by happened_at desc, id limit 1000", f"%{text}%"
-            )
-            assert [row["id"] for row in rows] == [row["id"] for row in wanted]
+            wanted = await connection.fetch(everything, f"%{text}%")
+            assert 10 < len(wanted) < 1000
+            assert {row["id"] for row in rows} == {row["id"] for row in wanted}
