@@ -1,6 +1,6 @@
 -- The entities that a query names, each as one more word of it: by an alias any of the entity's names, by the very
--- name that memories have it under those that are of it. It weighs as rarely as there are memories of it, and twice
--- that where the name is quoted.
+-- name that memories have it under those that are of it. It weighs half as much again as a word that is as
+-- rare as memories of it are, and twice that where the name is quoted.
 create or replace function pgrecall.entity_words(query text, s pgrecall.scope) returns setof pgrecall.query_word
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -50,7 +50,7 @@ begin
     select c.name, case when c.names is null then pgrecall.of_entity(c.name) else pgrecall.any_name(c.names) end,
         greatest(c.holders, 1),
         (ln(1 + (greatest(total, c.holders) - c.holders + 0.5) / (greatest(c.holders, 1) + 0.5))
-            * case when c.keys && quoted then 2 else 1 end)::real
+            * case when c.keys && quoted then 3 else 1.5 end)::real
     from counted c
     where c.holders > 0 or c.names is not null;
 end
