@@ -47,8 +47,8 @@ async def remember(caller: Caller, memory: NewMemory) -> Remembered:
     "it", "here" or "yesterday". Give `key` to a fact that will change (a port, an owner, a plan):
     remembering the same key again replaces the old version and keeps its history. Saying the same
     thing twice does no harm: it stays one memory, and `duplicate_of` says so. `similar` are
-    memories that say nearly the same, `contradicts` those that say something else of the same thing: read
-    them, and revise or forget what no longer holds.
+    memories that say nearly the same, `contradicts` those that say something else of the same
+    thing: read them, and revise or forget what no longer holds.
 
     Do not store what recall just returned, secrets, or the conversation as it stands. Where the
     words are not yours or your user's, say where they come from: `metadata` {"source_type": "web"}

@@ -85,7 +85,7 @@ async def held_writes(
     ids, numbers = [made for made, _ in versions], [number for _, number in versions]
     rows = await connection.fetch(_QUERIES["own_held"], agent.name, ids, numbers)
     await act_as(connection, agent)
-    return {(row["id"], row["version"]): _answer(dict(row)) for row in rows}
+    return {(row["id"], row["version"]): _answer(row) for row in rows}
 
 
 async def list_held(pool: Pool, agent: Agent, query: HeldQuery) -> HeldPage:
