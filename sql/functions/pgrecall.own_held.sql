@@ -7,7 +7,11 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    select q.id, q.version, q.memory, q.score, q.reasons
+    select q.id, q.version,
+        -- Of what the memory was made of, and what it echoes, the writer may see less than stands there.
+        q.memory - array['derived_from', 'echo_of'] || jsonb_build_object(
+            'written_by', q.agent, 'source_type', q.memory -> 'metadata' ->> 'source_type'),
+        q.score, q.reasons
     from unnest(ids, versions) as w(id, version)
     join pgrecall.quarantine q on q.id = w.id and q.version = w.version and q.agent = who;
 end
