@@ -26,9 +26,13 @@ async def listening(
             await listener.add_listener(channel, on_notify)
         yield listener
     finally:
-        if not listener.is_closed():
-            await listener.remove_listener(channel, on_notify)
-        await pool.release(listener)
+        # A connection that has just died is found out here; kept, it would hold up the pool's end.
+        try:
+            if not listener.is_closed():
+                with translated():
+                    await listener.remove_listener(channel, on_notify)
+        finally:
+            await pool.release(listener)
 
 
 async def set_within(event: asyncio.Event, seconds: float) -> bool:
