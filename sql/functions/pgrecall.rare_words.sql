@@ -4,7 +4,7 @@
 create or replace function pgrecall.rare_words(lexemes tsvector) returns setof pgrecall.query_word
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_generic_plan
 as $$
 declare
     sampled constant int := 100;

@@ -4,7 +4,10 @@
 create or replace function pgrecall.resemblances(head pgrecall.memories) returns setof pgrecall.resemblance
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
+-- What this calls would be planned anew each time under the caller's force_custom_plan: ten times as long.
+set plan_cache_mode = force_generic_plan
+-- A plan that was made while the store was empty would go on reading all of it as it fills.
+set enable_seqscan = off
 as $$
 declare
     -- Below these nobody would take the one for the other; docs/duplicates.md has the figures.
@@ -36,10 +39,14 @@ begin
             when n.overlap >= like_words then round(100 * n.overlap) || ' % of the words are the same'
             else 'nearly the same meaning' end
     from (select u.id, u.version, max(u.overlap) as overlap, min(u.distance) as distance from unnest(near) u group by 1, 2) as n
-    join pgrecall.memories m on m.space = head.space and m.id = n.id and m.version = n.version
+    cross join lateral (
+        select m.* from pgrecall.memories m
+        where m.space = head.space and m.id = n.id and m.version = n.version
+        limit 1 -- one by one: see above
+    ) as m
     cross join lateral (select pgrecall.told_content(m.content) as content) as t
     cross join lateral pgrecall.statement_of(t.content, m.language) as o
-    cross join lateral pgrecall.different(head, m, said, o, about, called) as d
+    cross join lateral pgrecall.different(head, m::pgrecall.memories, said, o, about, called) as d
     where (d.what is not null or not d.apart and (n.overlap >= like_words or n.distance <= like_meaning))
         and not exists (
             select from pgrecall.links l
