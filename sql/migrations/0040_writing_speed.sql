@@ -1,7 +1,6 @@
--- Heads are looked up by id alone as often as with their space: with the id in front one index serves both, and
--- Postgres 18 no longer skips through (space, happened_at, id) for a single row while it has no statistics.
-drop index pgrecall.memories_head;
-create unique index memories_head on pgrecall.memories (id, space) where superseded_at is null;
+-- Heads are looked up by id alone more often than with their space. Without an index of just this Postgres 18 skips
+-- through (space, happened_at, id) for a single row as long as it has no statistics: 0.3 ms in a store of 6,000.
+create index memories_head_by_id on pgrecall.memories (id) where superseded_at is null;
 
 -- The same words as before, so that no stored column changes; but Postgres builds the automaton of a regular
 -- expression anew for each text, and a text of plain ASCII words without identifiers now runs one of them, not six.
