@@ -10,7 +10,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    budget constant real := 500;
+    budget constant real := 300;
     total real := greatest(pgrecall.memory_count(), visible, 1);
     word pgrecall.query_word;
     expected real := 0;

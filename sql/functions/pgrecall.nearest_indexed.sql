@@ -13,7 +13,7 @@ as $$
 begin
     -- A small graph is searched as well with less; the function's own setting comes back at its end.
     if pgrecall.memory_count() < 300000 then
-        perform set_config('hnsw.ef_search', '120', true);
+        perform set_config('hnsw.ef_search', '80', true);
     end if;
     return query execute format(
         'select near.space, near.id, near.version, near.distance::real,

@@ -56,7 +56,7 @@ begin
     ), vector as materialized (
         select h.*, 1 - (h.distance - min(h.distance) over ())
             / nullif(max(h.distance) over () - min(h.distance) over (), 0) as closeness
-        from pgrecall.vector_leg(given.model, given.vector, s, pool) h
+        from pgrecall.vector_leg(given.model, given.vector, s, pool * 3 / 5) h
         where mode in ('hybrid', 'vector') and given.missing is null and not dated.listed
             -- The lexical leg is over when the clock is looked at; where it found nothing, the clock does not count.
             and (mode = 'vector' or not exists (select from lexical) or not pgrecall.late('the vector leg'))
