@@ -40,6 +40,23 @@ from sql.store import MemoryStore
 
 Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
 
+ROUTERS: Final = (
+    memories.router,
+    life.router,
+    erasures.router,
+    tidying.router,
+    recall.router,
+    quarantine.router,
+    spaces.router,
+    sharing.shares,
+    sharing.delegations,
+    agents.router,
+    aliases.router,
+    events.router,
+    health.router,
+    docs.router,
+)
+
 _NOTHING_MOUNTED: Final[Mapping[str, ASGIApp]] = MappingProxyType({})
 
 
@@ -68,22 +85,7 @@ def create_app(
         app = create_app(store, pool, …, mounted={"/mcp": mcp}, lifespan=mcp.running)
     """
     metrics = Metrics(more_metrics)
-
-    @asynccontextmanager
-    async def running(_: FastAPI) -> AsyncIterator[None]:
-        async with lifespan():
-            yield
-
-    # FastAPI's own pages of documentation load their scripts from elsewhere: see rest.docs.
-    app = FastAPI(
-        title="pgrecall",
-        version=version,
-        description="Memory for AI agents that lives in Postgres.",
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        lifespan=running,
-    )
+    app = _bare_app(version, lifespan)
     app.state.services = Services(
         store=store,
         pool=pool,
@@ -91,12 +93,7 @@ def create_app(
         embedder=embedder,
         metrics=metrics,
     )
-    for subject in (
-        *(memories, life, erasures, tidying, recall, quarantine),
-        *(spaces, agents, aliases, events, health, docs),
-    ):
-        app.include_router(subject.router)
-    for router in (sharing.shares, sharing.delegations):
+    for router in ROUTERS:
         app.include_router(router)
     for path, endpoint in mounted.items():
         app.router.routes.append(Route(path, endpoint, include_in_schema=False))
@@ -109,3 +106,21 @@ def create_app(
     app.add_middleware(HostGuard, hosts=hosts)
     app.add_middleware(Envelope, metrics=metrics, mounted=mounted)
     return app
+
+
+def _bare_app(version: str, lifespan: Lifespan) -> FastAPI:
+    @asynccontextmanager
+    async def running(_: FastAPI) -> AsyncIterator[None]:
+        async with lifespan():
+            yield
+
+    # FastAPI's own pages of documentation load their scripts from elsewhere: see rest.docs.
+    return FastAPI(
+        title="pgrecall",
+        version=version,
+        description="Memory for AI agents that lives in Postgres.",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=running,
+    )
