@@ -10,12 +10,13 @@ declare
     s pgrecall.scope;
 begin
     s.principals := pgrecall.principals();
+    s.shared := pgrecall.shared_ids();
     s.space := about.space;
     return query
     select m.id from pgrecall.memories m
     where pgrecall.entity_name(m.entity) = any (
             array(select pgrecall.entity_name(n) from unnest(pgrecall.names_of(about.entity, s)) n))
-        and m.superseded_at is null and m.readers && s.principals and (about.space is null or m.space = about.space);
+        and m.superseded_at is null and pgrecall.readable(m.readers, m.id, s.principals, s.shared) and (about.space is null or m.space = about.space);
 end
 $$;
 grant execute on function memory.about(text, text) to pgrecall_agent, pgrecall_reader;

@@ -10,7 +10,7 @@ set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
-    seen_as text[] := pgrecall.principals();
+    seen_as pgrecall.viewer := pgrecall.viewer();
     model text := (select e.model from pgrecall.embedding_models e where e.current);
 begin
     return query
@@ -19,7 +19,7 @@ begin
             pgrecall.said(m.content) as said, pgrecall.half_life_days(m.kind, m.metadata) as half_life,
             m.derived_from, u.last_used_at, m.created_at
         from pgrecall.memories m left join pgrecall.usage u on u.space = m.space and u.id = m.id
-        where m.superseded_at is null and m.archived_at is null and m.readers && seen_as
+        where m.superseded_at is null and m.archived_at is null and pgrecall.readable(m.readers, m.id, seen_as)
             and (health.space is null or m.space = health.space)
     ), live as (
         select * from head h where h.expires_at is null or h.expires_at > now()
@@ -42,7 +42,7 @@ begin
         union all select 'contradictions', n.id from near n where n.contradicts
         union all select 'orphans', l.id from live l
         where l.derived_from is not null and not exists (
-                select from pgrecall.memories o where o.id = any (l.derived_from) and o.readers && seen_as)
+                select from pgrecall.memories o where o.id = any (l.derived_from) and pgrecall.readable(o.readers, o.id, seen_as))
             or exists (select from pgrecall.links k where k.space = l.space and k.source = l.id and not exists (
                 select from pgrecall.memories o where o.space = k.space and o.id = k.target and o.superseded_at is null))
         union all select 'without a vector', l.id from live l

@@ -10,6 +10,7 @@ declare
     who text := pgrecall.writing_agent();
     head pgrecall.memories;
     other_space text;
+    seen_as constant pgrecall.viewer := pgrecall.viewer();
 begin
     if relation is null or relation !~ '\S' or length(relation) > 200 then
         raise exception 'relation must be 1 to 200 characters, not blank' using errcode = '22023';
@@ -18,12 +19,12 @@ begin
     end if;
     -- Both ends, in the order of their ids: two links between the same memories must not lock each other out.
     perform from pgrecall.memories m
-    where m.id in (source, target) and m.superseded_at is null and m.readers && pgrecall.principals()
+    where m.id in (source, target) and m.superseded_at is null and pgrecall.readable(m.readers, m.id, seen_as)
     order by m.id
     for update;
     head := pgrecall.head_to_change(source, who);
     select m.space into other_space from pgrecall.memories m
-    where m.id = target and m.superseded_at is null and m.readers && pgrecall.principals();
+    where m.id = target and m.superseded_at is null and pgrecall.readable(m.readers, m.id, seen_as);
     if not found then
         raise exception 'no memory %', target using errcode = 'P0002';
     elsif other_space <> head.space then

@@ -25,7 +25,7 @@ begin
         from (
             select r.*, row_number() over (partition by r.contradicts order by r.ordinality) as place
             from pgrecall.resemblances(m) with ordinality r) as r) as found
-    where m.id = any (ids) and m.superseded_at is null and m.readers && (select pgrecall.principals());
+    where m.id = any (ids) and m.superseded_at is null and pgrecall.readable(m.readers, m.id, (select pgrecall.principals()), (select pgrecall.shared_ids()));
 end
 $$;
 grant execute on function memory.resemblances(uuid[], int) to pgrecall_agent, pgrecall_reader;

@@ -7,13 +7,13 @@ set plan_cache_mode = force_custom_plan
 as $$
 declare
     who text := memory.current_agent();
-    seen_as text[] := pgrecall.principals();
+    seen_as pgrecall.viewer := pgrecall.viewer();
 begin
     return query
     with candidate as materialized (
         select m.id, m.visibility, m.lexemes from pgrecall.memories m
         where m.space = in_space and m.superseded_at is null and m.archived_at is null and m.importance <= at_most
-            and not m.pinned and m.readers && seen_as and (m.expires_at is null or m.expires_at > now())
+            and not m.pinned and pgrecall.readable(m.readers, m.id, seen_as) and (m.expires_at is null or m.expires_at > now())
             and (m.visibility <> 'private' or m.agent = who) and pgrecall.may_show(m, who)
         order by m.happened_at, m.id
         limit 1000

@@ -12,7 +12,7 @@ set enable_seqscan = off
 as $$
 declare
     enough constant int := 100;
-    seen_as text[] := pgrecall.principals();
+    seen_as pgrecall.viewer := pgrecall.viewer();
 begin
     return query
     select f.ordinality, (
@@ -23,7 +23,7 @@ begin
             limit enough
         )
         select s.id from same s
-        where s.id <> f.id and s.archived_at is null and s.readers && seen_as
+        where s.id <> f.id and s.archived_at is null and pgrecall.readable(s.readers, s.id, seen_as)
             -- The same words of somebody else, or in another conversation, say something else.
             and coalesce(pgrecall.entity_name(s.entity) = pgrecall.entity_name(f.entity), true)
             and coalesce(s.thread = f.thread, true)

@@ -43,7 +43,7 @@ begin
         select e.*, (select count(*)::real from (
             select from pgrecall.memories m
             where pgrecall.entity_name(m.entity) = any (e.keys) and m.superseded_at is null
-                and m.readers && s.principals and (s.space is null or m.space = s.space)
+                and pgrecall.readable(m.readers, m.id, s.principals, s.shared) and (s.space is null or m.space = s.space)
             limit enough) as holding) as holders
         from meant e
     )

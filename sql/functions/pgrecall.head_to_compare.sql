@@ -4,10 +4,11 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    seen_as constant pgrecall.viewer := pgrecall.viewer();
     head pgrecall.memories;
 begin
     select * into head from pgrecall.memories m
-    where m.id = memory_id and m.superseded_at is null and m.readers && pgrecall.principals();
+    where m.id = memory_id and m.superseded_at is null and pgrecall.readable(m.readers, m.id, seen_as);
     if not found then
         raise exception 'no memory %', coalesce(memory_id::text, 'without an id') using errcode = 'P0002';
     end if;

@@ -5,12 +5,13 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    seen_as constant pgrecall.viewer := pgrecall.viewer();
     head pgrecall.memories;
     permitted boolean;
 begin
     select * into head from pgrecall.memories m where m.id = memory_id and m.superseded_at is null;
     permitted := head.id is not null and pgrecall.may_erase(head, who);
-    if head.id is null or not permitted and not head.readers && pgrecall.principals() then
+    if head.id is null or not permitted and not pgrecall.readable(head.readers, head.id, seen_as) then
         raise exception 'no memory %', memory_id using errcode = 'P0002';
     elsif not permitted then
         raise exception 'agent "%" may not erase memory %', who, memory_id

@@ -4,7 +4,7 @@
 create or replace function pgrecall.in_scope(m pgrecall.memories, s pgrecall.scope) returns boolean
 language sql stable
 as $$
-select m.readers operator(pg_catalog.&&) s.principals
+select pgrecall.readable(m.readers, m.id, s.principals, s.shared)
     and (s.space is null or m.space = s.space)
     and (s.kinds is null or m.kind = any (s.kinds))
     and (s.entities is null or pgrecall.entity_name(m.entity) = any (s.entities))

@@ -9,12 +9,12 @@ set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_variable
 declare
-    seen_as text[] := pgrecall.principals();
+    seen_as pgrecall.viewer := pgrecall.viewer();
     taken uuid[] := array(select t.id from unnest(targets) t);
 begin
     return query
     select 'kept', count(distinct m.id) from pgrecall.memories m
-    where m.readers && seen_as and m.id not in (select unnest(taken))
+    where pgrecall.readable(m.readers, m.id, seen_as) and m.id not in (select unnest(taken))
         and (ids is null or m.id = any (ids))
         and (space is null or m.space = space)
         and (key is null or m.key = key)
@@ -25,6 +25,6 @@ begin
     return query
     select 'echoes', count(distinct m.id) from pgrecall.memories m
     where m.echo_of in (select unnest(taken)) and m.id not in (select unnest(taken))
-        and m.superseded_at is null and m.readers && seen_as;
+        and m.superseded_at is null and pgrecall.readable(m.readers, m.id, seen_as);
 end
 $$;

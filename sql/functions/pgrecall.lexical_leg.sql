@@ -11,7 +11,7 @@ declare
     words pgrecall.query_word[] := array(
         select row(w.lexeme, w.term, w.holders, w.idf)::pgrecall.query_word
         from (
-            select q.* from pgrecall.query_words(query, s.principals) q where q.holders > 0
+            select q.* from pgrecall.query_words(query, (s.principals, s.shared)) q where q.holders > 0
             union all select e.* from pgrecall.entity_words(query, s) e where e.term is not null
         ) as w
         order by w.holders, w.lexeme limit most_words);

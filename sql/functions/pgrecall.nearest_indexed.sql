@@ -24,7 +24,7 @@ begin
                 select e.space, e.id, e.version,
                     e.embedding::public.halfvec(%1$s) operator(public.<=>) $1::public.halfvec(%1$s) as distance
                 from pgrecall.embeddings e
-                where e.head and e.model = %2$L and e.readers && ($2).principals
+                where e.head and e.model = %2$L and pgrecall.readable(e.readers, e.id, ($2).principals, ($2).shared)
                     and exists (
                         select from pgrecall.memories m
                         where m.space = e.space and m.id = e.id and m.version = e.version

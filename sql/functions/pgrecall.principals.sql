@@ -1,5 +1,6 @@
 -- What the session may read as: itself, everyone, each space it belongs to, each space that it administers, each
--- share and each delegation that it holds. What expires does so between two statements of one transaction too.
+-- delegation that it holds; what is shared with it by itself stands in pgrecall.shared_ids(). What expires does so
+-- between two statements of one transaction too.
 create or replace function pgrecall.principals() returns text[]
 language plpgsql stable parallel restricted security definer
 set search_path = pg_catalog, pg_temp
@@ -19,9 +20,6 @@ begin
             union all
             select d.token from pgrecall.delegations d
             where d.agent = who and coalesce(d.expires_at, 'infinity') > statement_timestamp()
-            union all
-            select 'share:' || s.id::text from pgrecall.memory_shares s
-            where s.agent = who and coalesce(s.expires_at, 'infinity') > statement_timestamp()
         ) as found
     );
 end

@@ -26,7 +26,7 @@ begin
     s := (
         pgrecall.principals(), ranked.space, ranked.kinds, null, ranked.tags, since, until, as_of,
         coalesce(min_importance, 0), coalesce(min_confidence, 0),
-        'superseded' = any (include), 'archived' = any (include), 0);
+        'superseded' = any (include), 'archived' = any (include), 0, pgrecall.shared_ids());
     if ranked.entity is not null then
         s.entities := array(select pgrecall.entity_name(n) from unnest(pgrecall.names_of(ranked.entity, s)) n);
     end if;

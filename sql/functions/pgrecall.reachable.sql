@@ -12,12 +12,13 @@ begin
         raise exception 'hops must be between 1 and 5, not %', coalesce(hops::text, 'null') using errcode = '22023';
     end if;
     s.principals := pgrecall.principals();
+    s.shared := pgrecall.shared_ids();
     s.min_importance := 0;
     s.min_confidence := 0;
     s.superseded := false;
     s.archived := false;
     select * into head from pgrecall.memories m
-    where m.id = start and m.superseded_at is null and m.readers && s.principals;
+    where m.id = start and m.superseded_at is null and pgrecall.readable(m.readers, m.id, s.principals, s.shared);
     if not found then
         raise exception 'no memory %', start using errcode = 'P0002';
     end if;

@@ -20,6 +20,7 @@ declare
     near pgrecall.neighbour[];
 begin
     s.principals := pgrecall.principals();
+    s.shared := pgrecall.shared_ids();
     s.space := head.space;
     s.min_importance := 0;
     s.min_confidence := 0;

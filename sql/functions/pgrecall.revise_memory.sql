@@ -7,12 +7,13 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    seen_as constant pgrecall.viewer := pgrecall.viewer();
     found_version int;
     head pgrecall.memories;
     next pgrecall.memories;
 begin
     select m.version into found_version from pgrecall.memories m
-    where m.id = memory_id and m.superseded_at is null and m.readers && pgrecall.principals();
+    where m.id = memory_id and m.superseded_at is null and pgrecall.readable(m.readers, m.id, seen_as);
     head := pgrecall.head_to_change(memory_id, who);
     if head.version <> coalesce(expected_version, found_version) then
         raise exception 'memory % is at version % now, not %', memory_id, head.version,

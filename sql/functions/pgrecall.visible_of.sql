@@ -5,7 +5,7 @@ set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-    seen_as text[];
+    seen_as pgrecall.viewer;
     one uuid;
     seen uuid[];
 begin
@@ -13,11 +13,11 @@ begin
         return null;
     end if;
     -- Once, and not for each row that is compared.
-    seen_as := pgrecall.principals();
+    seen_as := pgrecall.viewer();
     -- One by one: the plan of a join, made while the store was empty, would go on reading all of it as it fills.
     foreach one in array ids loop
         perform from pgrecall.memories m
-        where m.id = one and m.superseded_at is null and m.readers && seen_as;
+        where m.id = one and m.superseded_at is null and pgrecall.readable(m.readers, m.id, seen_as);
         if found then
             seen := seen || one;
         end if;

@@ -18,8 +18,7 @@ begin
     end if;
     visible := total
         * least(1, (
-            select sum(coalesce(h.share, case when p.principal like 'share:%' then 1 / greatest(total, 1)
-                else least(1000 / total, 0.001) end))
+            select sum(coalesce(h.share, least(1000 / total, 0.001))) + coalesce(cardinality(s.shared), 0) / greatest(total, 1)
             from unnest(s.principals) as p(principal)
             left join pgrecall.shares h on h.subject = 'reader' and h.value = p.principal))
         * case when s.space is null then 1 else coalesce(

@@ -16,11 +16,11 @@ $$;
 
 grant usage on schema memory to pgrecall_agent, pgrecall_reader, pgrecall_service;
 
--- memories: whoever is among the row's readers. The principals stand in a subquery, so that they are worked
--- out once a statement: as a plain call they cost 25 µs for every row of a scan.
+-- memories: whoever is among the row's readers. What is asked for stands in subqueries, so that it is worked out once
+-- a statement: as a plain call it costs 25 µs for every row of a scan.
 drop policy if exists readable on pgrecall.memories;
 create policy readable on pgrecall.memories for select to pgrecall_agent, pgrecall_reader
-    using (readers && (select pgrecall.principals()));
+    using (pgrecall.readable(readers, id, (select pgrecall.principals()), (select pgrecall.shared_ids())));
 grant select on pgrecall.memories to pgrecall_agent, pgrecall_reader;
 
 -- spaces and members: the members of the space.

@@ -34,7 +34,7 @@ begin
     for i in 1..cardinality(agents) loop
         perform set_config('pgrecall.agent', agents[i], true);
         return query select agents[i], 'changes', array_agg(m.id::text) from pgrecall.memories m
-            where m.superseded_at is null and m.readers && pgrecall.principals()
+            where m.superseded_at is null and pgrecall.readable(m.readers, m.id, pgrecall.viewer())
                 and pgrecall.may_change(m, agents[i]);
     end loop;
 end $$;
@@ -167,10 +167,12 @@ class Lookout:
         with self._world.db.transaction(force_rollback=True):
             self._world.db.execute("select set_config('pgrecall.agent', %s, true)", [agent])
             self._world.db.execute(
-                "delete from pgrecall.memories where not readers && pgrecall.principals()"
+                "delete from pgrecall.memories"
+                " where not pgrecall.readable(readers, id, pgrecall.viewer())"
             )
             self._world.db.execute(
-                "delete from pgrecall.embeddings where not readers && pgrecall.principals()"
+                "delete from pgrecall.embeddings"
+                " where not pgrecall.readable(readers, id, pgrecall.viewer())"
             )
             alone = self.recalled(agent, query, 5)
         assert among_all == alone, self._world.told(

@@ -44,8 +44,8 @@ WRITING_FUNCTIONS = {
 # Policies and views call some of these as whoever selects.
 ASKED_BY_ALL = {
     *("memory.current_agent", "memory.explain_recall", "memory.recall"),
-    *("pgrecall.is_admin", "pgrecall.member_spaces", "pgrecall.principals"),
-    *("pgrecall.told_content",),
+    *("pgrecall.is_admin", "pgrecall.member_spaces", "pgrecall.principals", "pgrecall.shared_ids"),
+    *("pgrecall.readable", "pgrecall.told_content"),
 }
 SERVICE_FUNCTIONS = {
     *("pgrecall.claim_unembedded", "pgrecall.collect_recalls", "pgrecall.keep_query_embeddings"),
