@@ -21,6 +21,8 @@ begin
         ) as c
         cross join lateral unnest(c.vals) with ordinality as v(value, number);
         get diagnostics copied = row_count;
+        -- Without statistics each look at one word would read the shares of all.
+        analyze pgrecall.shares;
     end if;
     return copied;
 end

@@ -11,14 +11,18 @@ declare
     narrowed boolean := s.kinds is not null or s.entities is not null or s.tags is not null or s.since is not null
         or s.until is not null or s.min_importance > 0 or s.min_confidence > 0;
     visible real;
+    -- A reader that is not among the commonest has fewer rows than any of those.
+    unlisted real;
 begin
     if not exists (select from pgrecall.shares) then
         visible := pgrecall.counted_rows(s, enough);
         return case when visible > enough then greatest(visible, total) else visible end;
     end if;
+    select h.share / 2 into unlisted from pgrecall.shares h where h.subject = 'reader' order by h.share limit 1;
+    unlisted := least(unlisted, 1000 / total, 0.001);
     visible := total
         * least(1, (
-            select sum(coalesce(h.share, least(1000 / total, 0.001))) + coalesce(cardinality(s.shared), 0) / greatest(total, 1)
+            select sum(coalesce(h.share, unlisted)) + coalesce(cardinality(s.shared), 0) / greatest(total, 1)
             from unnest(s.principals) as p(principal)
             left join pgrecall.shares h on h.subject = 'reader' and h.value = p.principal))
         * case when s.space is null then 1 else coalesce(
