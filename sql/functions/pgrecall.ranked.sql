@@ -8,6 +8,7 @@ create or replace function pgrecall.ranked(
 ) returns setof pgrecall.ranked_hit
 language plpgsql stable rows 10
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
