@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from rest.dependencies import CurrentAgent, UsedServices
 from sql import agents
 from sql.acting import read
-from sql.agents import Agent, AgentEntry, Secrets
+from sql.agents import Agent, AgentEntry, Login, Secrets
 from sql.errors import Conflict, Forbidden, NotFound
 from sql.records import Input, Name, Time
 
@@ -28,6 +28,13 @@ class NewSecrets(Input):
 
     token_expires_at: Time | None = None
     """When the token ends. Left out: never."""
+
+
+class NewLogin(Input):
+    """What a new SQL login is to be."""
+
+    expires_at: Time | None = None
+    """When no client logs in with it any more. Left out: never."""
 
 
 class NewAgent(NewSecrets):
@@ -81,6 +88,22 @@ async def rotate(
     return await agents.rotate(
         services.pool, name, token_expires_at=new.token_expires_at if new else None
     )
+
+
+@router.put("/{name}/sql_login")
+async def give_login(
+    name: Name, agent: CurrentAgent, services: UsedServices, new: NewLogin | None = None
+) -> Login:
+    """Give an agent a Postgres login, or a new password to the one it has, told this once."""
+    _require_admin(agent)
+    return await agents.give_login(services.pool, name, expires_at=new.expires_at if new else None)
+
+
+@router.delete("/{name}/sql_login", status_code=204)
+async def end_login(name: Name, agent: CurrentAgent, services: UsedServices) -> None:
+    """End an agent's Postgres login and its sessions; its tokens and memories stay."""
+    _require_admin(agent)
+    await agents.end_login(services.pool, name)
 
 
 @router.delete("/{name}", status_code=204)

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from sql import logins
 from sql.errors import Conflict, InvalidInput, NotFound, translated
 from sql.loader import queries
 from sql.pool import Connection, Pool
 from sql.records import AgentName
-from sql.scram import scram_secret
 
 _QUERIES: Final = queries("agents")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,61}")
@@ -46,6 +46,15 @@ class Secrets:
     agent: AgentName
     token: str
     password: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A new SQL login, told once; Postgres and the gateway keep a SCRAM secret of the password."""
+
+    agent: AgentName
+    password: str
+    expires_at: datetime | None
 
 
 class TokenEntry(BaseModel):
@@ -104,7 +113,7 @@ async def add_agent(
                 role = "reader" if reader else "writer"
                 await connection.execute(_QUERIES["add_member"], space, agent, role)
             token = await _issue_token(connection, agent, token_expires_at)
-            password = await _give_login(connection, agent, reader) if sql_login else None
+            password = await logins.create(connection, agent, reader=reader) if sql_login else None
     return Secrets(agent, token, password)
 
 
@@ -112,7 +121,7 @@ async def rotate(pool: Pool, name: str, *, token_expires_at: datetime | None = N
     """Issue a new token, and a new password where the agent has an SQL login.
 
     The old token goes on for TOKEN_OVERLAP, so that running agents can be handed the new one;
-    the old password ends at once. Raises NotFound.
+    the old password ends at once, and the new one when the old would have. Raises NotFound.
     """
     with translated():
         async with pool.acquire() as connection, connection.transaction():
@@ -122,8 +131,12 @@ async def rotate(pool: Pool, name: str, *, token_expires_at: datetime | None = N
             )
             await _log(connection, agent.name, "expire_tokens")
             token = await _issue_token(connection, agent.name, token_expires_at)
-            has_login = await connection.fetchrow(_QUERIES["login_secret"], agent.name)
-            password = await _set_password(connection, agent.name) if has_login else None
+            login = await connection.fetchrow(_QUERIES["login_secret"], agent.name)
+            password = (
+                await logins.set_password(connection, agent.name, login["valid_until"])
+                if login
+                else None
+            )
     return Secrets(agent.name, token, password)
 
 
@@ -140,7 +153,41 @@ async def remove(pool: Pool, name: str) -> None:
             await _log(connection, agent.name, "remove_agent")
             await connection.execute(_QUERIES["remove_agent"], agent.name)
             if had_login:
-                await _take_login(connection, agent.name)
+                await logins.drop(connection, agent.name)
+
+
+async def give_login(pool: Pool, name: str, *, expires_at: datetime | None = None) -> Login:
+    """Give an agent an SQL login, or a new password to the one it has; the old ends at once.
+
+    After `expires_at` no client logs in with it. Raises NotFound; Conflict where a role that is
+    not ours has the agent's name.
+    """
+    if expires_at is not None and expires_at <= datetime.now(UTC):
+        raise InvalidInput("the login's end must be in the future", sqlstate="22023")
+    with translated():
+        async with pool.acquire() as connection, connection.transaction():
+            agent = await _found(connection, name)
+            if await connection.fetchrow(_QUERIES["login_secret"], agent.name):
+                password = await logins.set_password(connection, agent.name, expires_at)
+            else:
+                password = await logins.create(
+                    connection, agent.name, reader=agent.reader, expires_at=expires_at
+                )
+    return Login(agent.name, password, expires_at)
+
+
+async def end_login(pool: Pool, name: str) -> None:
+    """Take an agent's SQL login away and end its sessions; its tokens and memories stay.
+
+    Raises NotFound for an unknown agent, and for one without a login.
+    """
+    with translated():
+        async with pool.acquire() as connection, connection.transaction():
+            agent = await _found(connection, name)
+            if not await connection.fetchval(_QUERIES["remove_sql_login"], agent.name):
+                raise NotFound(f'agent "{agent.name}" has no SQL login', sqlstate="P0002")
+            await _log(connection, agent.name, "end_login")
+            await logins.drop(connection, agent.name)
 
 
 async def list_agents(pool: Pool) -> list[AgentEntry]:
@@ -196,37 +243,6 @@ async def _issue_token(
     await connection.execute(_QUERIES["add_token"], token_hash, agent, token[:12], expires_at)
     await _log(connection, agent, "add_token", token_hash=token_hash.hex()[:16])
     return token
-
-
-async def _give_login(connection: Connection, agent: AgentName, reader: bool) -> str:
-    if await connection.fetchval(_QUERIES["role_exists"], agent):
-        raise Conflict(
-            f'a Postgres role "{agent}" exists already and is not ours',
-            sqlstate="42710",
-            hint="Choose another name, or drop the role.",
-        )
-    group = "pgrecall_reader" if reader else "pgrecall_agent"
-    # A checked name holds no quote, so it can stand in the statement, which takes no parameters.
-    await connection.execute(f'create role "{agent}" login in role {group}')
-    await connection.execute(f'alter role "{agent}" set search_path = memory, public')
-    return await _set_password(connection, agent)
-
-
-async def _take_login(connection: Connection, agent: AgentName) -> None:
-    # Whoever has a role's privileges may end its sessions and drop what would keep it alive.
-    await connection.execute(f'grant "{agent}" to current_user with inherit true')
-    await connection.execute(_QUERIES["end_sql_sessions"], agent)
-    await connection.execute(f'drop owned by "{agent}"')
-    await connection.execute(f'drop role "{agent}"')
-
-
-async def _set_password(connection: Connection, agent: AgentName) -> str:
-    password = secrets.token_urlsafe(24)
-    secret = scram_secret(password)
-    await connection.execute(f"alter role \"{agent}\" password '{secret}'")
-    await connection.execute(_QUERIES["set_sql_login"], agent, secret, None)
-    await _log(connection, agent, "set_login")
-    return password
 
 
 async def _log(connection: Connection, agent: AgentName, action: str, **payload: Any) -> None:

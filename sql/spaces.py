@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel
 
-from sql.acting import changing, read
+from sql.acting import acting, changing, read
 from sql.agents import Agent
 from sql.errors import NotFound
 from sql.loader import queries
@@ -92,8 +92,11 @@ async def add_member(pool: Pool, agent: Agent, space: str, new: NewMember) -> Me
 
 
 async def remove_member(pool: Pool, agent: Agent, space: str, member: str) -> None:
-    """End a membership, another's or one's own; raises NotFound where there is none."""
-    async with changing(pool, agent) as connection:
+    """End a membership, another's or one's own; raises NotFound where there is none.
+
+    An agent that only reads may leave too.
+    """
+    async with (acting if member == agent.name else changing)(pool, agent) as connection:
         await connection.execute(_QUERIES["remove_member"], space, member)
 
 

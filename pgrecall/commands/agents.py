@@ -1,8 +1,9 @@
-"""`agent add`, `list`, `rotate`, `remove`."""
+"""`agent add`, `list`, `rotate`, `login`, `remove`."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +19,7 @@ from pgrecall.settings import Settings
 from pgrecall.state_folder import StateFolder
 
 if TYPE_CHECKING:
-    from sql.agents import AgentEntry, Secrets
+    from sql.agents import AgentEntry, Login, Secrets
 
 app = typer.Typer(help="Who may remember and recall.", no_args_is_help=True)
 
@@ -95,6 +96,45 @@ def rotate(
 
 
 @app.command()
+def login(
+    name: Name,
+    days: Annotated[
+        int | None, typer.Option("--days", min=1, help="End the login after so many days.")
+    ] = None,
+    end: Annotated[bool, typer.Option("--end", help="Take the login away.")] = False,
+    as_json: AsJson = False,
+    state_dir: StateDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Give an agent a Postgres login or a new password, or end the login; tokens stay."""
+    settings = settings_of(state_dir, database_url)
+
+    async def run() -> Login | None:
+        from sql import agents
+
+        async with opened_pool(settings) as pool:
+            if end:
+                await agents.end_login(pool, name)
+                return None
+            return await agents.give_login(pool, name, expires_at=_after(days))
+
+    given = asyncio.run(run())
+    state = StateFolder(settings.state_dir)
+    kept = Credentials.read(state)
+    if kept and kept.agent == name:
+        replace(kept, password=given.password if given else None).write(state)
+    if given is None:
+        say(f"{escape(name)} no longer logs in by SQL; its sessions have ended")
+        return
+    if as_json:
+        say_json({"agent": given.agent, "password": given.password})
+        return
+    ends = f"ends {given.expires_at:%Y-%m-%d %H:%M} (UTC)" if given.expires_at else "does not end"
+    url = _login_url(settings, given.agent, given.password)
+    say(f"[bold]{given.agent}[/]   login    {url}   {ends}   (shown once)")
+
+
+@app.command()
 def remove(name: Name, state_dir: StateDir = None, database_url: DatabaseUrl = None) -> None:
     """End an agent's logins and tokens; its memories stay."""
     settings = settings_of(state_dir, database_url)
@@ -149,10 +189,14 @@ def _show(settings: Settings, secrets: Secrets, *, about: str, as_json: bool) ->
     blank = " " * len(secrets.agent)
     say(f"[bold]{secrets.agent}[/]   token    {secrets.token}   (shown once)")
     if secrets.password:
-        running = Endpoints.read(StateFolder(settings.state_dir))
-        gateway = running.gateway if running else _planned(settings)
-        login = escape(gateway.url(secrets.agent, secrets.password))
-        say(f"{blank}   login    {login}   {escape(about)}")
+        url = _login_url(settings, secrets.agent, secrets.password)
+        say(f"{blank}   login    {url}   {escape(about)}")
+
+
+def _login_url(settings: Settings, agent: str, password: str) -> str:
+    running = Endpoints.read(StateFolder(settings.state_dir))
+    gateway = running.gateway if running else _planned(settings)
+    return escape(gateway.url(agent, password))
 
 
 def _planned(settings: Settings) -> Gateway:

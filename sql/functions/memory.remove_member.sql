@@ -1,5 +1,5 @@
--- End an agent's membership of a space: for the space's admins, and for the agent itself. What only the space let
--- it see is gone for it at once; what it wrote there stays, and stays its own.
+-- End an agent's membership of a space: for the space's admins, and for the agent itself, even one that only reads.
+-- What only the space let it see is gone for it at once; what it wrote there stays, and stays its own.
 create or replace function memory.remove_member(space text, agent text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -7,13 +7,14 @@ set standard_conforming_strings = on
 as $$
 #variable_conflict use_variable
 declare
-    who text := pgrecall.writing_agent();
+    who text := memory.current_agent();
     everywhere boolean;
 begin
     if agent = who then
         select a.admin into everywhere from pgrecall.agents a where a.agent = who;
         perform from pgrecall.spaces s where s.space = remove_member.space for update;
     else
+        who := pgrecall.writing_agent();
         everywhere := pgrecall.space_to_administer(space, who);
     end if;
     if not exists (
@@ -28,4 +29,4 @@ begin
         space, who, 'remove_member', null, null, jsonb_build_object('agent', agent), null);
 end
 $$;
-grant execute on function memory.remove_member(text, text) to pgrecall_agent;
+grant execute on function memory.remove_member(text, text) to pgrecall_agent, pgrecall_reader;

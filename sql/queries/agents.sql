@@ -38,6 +38,9 @@ delete from pgrecall.agents where agent = $1 returning agent
 insert into pgrecall.sql_logins (agent, scram_secret, valid_until) values ($1, $2, $3)
 on conflict (agent) do update set scram_secret = excluded.scram_secret, valid_until = excluded.valid_until
 
+-- name: remove_sql_login
+delete from pgrecall.sql_logins where agent = $1 returning agent
+
 -- name: login_secret
 select scram_secret, valid_until from pgrecall.sql_logins where agent = $1
 

@@ -181,6 +181,18 @@ async def test_agents_are_made_rotated_and_removed_by_who_runs_the_deployment(
     assert rotated.json()["token"] != made.json()["token"]
     assert len((await root.get(f"/v1/agents/{name}")).json()["tokens"]) == 2
 
+    login = f"/v1/agents/{name}/sql_login"
+    assert (await ada.put(login)).status_code == 403
+    assert (await root.put(login, json={"expires_at": "2020-01-01T00:00:00Z"})).status_code == 422
+    given = await root.put(login, json={"expires_at": "2999-01-01T00:00:00Z"})
+    assert given.status_code == 200
+    assert set(given.json()) == {"agent", "password", "expires_at"}
+    assert (await root.get(f"/v1/agents/{name}")).json()["sql_login"]
+    assert (await ada.delete(login)).status_code == 403
+    assert (await root.delete(login)).status_code == 204
+    assert (await root.delete(login)).status_code == 404
+    assert not (await root.get(f"/v1/agents/{name}")).json()["sql_login"]
+
     assert (await ada.delete(f"/v1/agents/{name}")).status_code == 403
     assert (await root.delete(f"/v1/agents/{name}")).status_code == 204
     assert (await root.get(f"/v1/agents/{name}")).status_code == 404

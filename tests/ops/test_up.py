@@ -82,9 +82,14 @@ def test_the_commands_work_beside_a_running_up(up: Up) -> None:
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         psycopg.connect(gateway.url("eve", added["password"]))
     psycopg.connect(gateway.url("eve", rotated["password"])).close()
-    pgrecall(up.state.path, "agent", "remove", "eve")
+    pgrecall(up.state.path, "agent", "login", "eve", "--end")
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         psycopg.connect(gateway.url("eve", rotated["password"]))
+    given = pgrecall(up.state.path, "agent", "login", "eve", "--days", "1", "--json").stdout
+    psycopg.connect(gateway.url("eve", json.loads(given)["password"])).close()
+    pgrecall(up.state.path, "agent", "remove", "eve")
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        psycopg.connect(gateway.url("eve", json.loads(given)["password"]))
 
 
 def test_status_tells_versions_backlog_and_a_way_to_the_database(up: Up) -> None:

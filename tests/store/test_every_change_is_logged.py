@@ -49,7 +49,10 @@ KEPT_BESIDE = {
 # Statements of Python that write to other tables, each beside one that appends: see ROADS.
 NAMED_QUERIES = {
     ("agents", name)
-    for name in ("add_agent", "add_token", "expire_tokens", "remove_agent", "set_sql_login")
+    for name in (
+        *("add_agent", "add_token", "expire_tokens", "remove_agent"),
+        *("remove_sql_login", "set_sql_login"),
+    )
 } | {("agents", "agent_for_token")}  # notes when a token was used last: no change
 
 

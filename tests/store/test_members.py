@@ -154,3 +154,11 @@ async def test_memberships_are_told_in_the_log(call, pool):
         ("add_member", {"agent": "cleo", "role": "admin"}),
         ("remove_member", {"agent": "cleo"}),
     ]
+
+
+async def test_an_agent_that_only_reads_leaves_a_space_itself(call, crew):
+    await call(ADD, "infra", "rita", "reader")
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await call(REMOVE, "infra", "bob", agent=crew["rita"])
+    await call(REMOVE, "infra", "rita", agent=crew["rita"])
+    assert "rita" not in await members(call, crew["ada"])

@@ -28,7 +28,8 @@ WRITABLE_VIEWS = {"memories": {"INSERT", "DELETE"}}
 
 READING_FUNCTIONS = {
     *("memory.about", "memory.contradictions", "memory.health", "memory.history"),
-    *("memory.related",),
+    # Who only reads may leave a space too.
+    *("memory.related", "memory.remove_member"),
     *("memory.resemblances", "memory.similar", "memory.verify", "pgrecall.visible_of"),
 }
 WRITING_FUNCTIONS = {
@@ -36,7 +37,7 @@ WRITING_FUNCTIONS = {
     *("memory.create_space", "memory.delegate", "memory.resolve"),
     *("memory.end_session", "memory.erase", "memory.forget", "memory.forget_version"),
     *("memory.link", "memory.reject", "memory.release", "memory.remember"),
-    *("memory.remember_many", "memory.remove_member"),
+    "memory.remember_many",
     *("memory.replace_source", "memory.restore", "memory.revise", "memory.revoke_delegation"),
     *("memory.share",),
     *("memory.start_session", "memory.unalias", "memory.unshare"),
