@@ -40,6 +40,7 @@ class _Facts:
     may_create: bool
     owner: bool
     public_may_connect: bool
+    public_may_create: bool
     encoding: str
     ctype: str
     replica: bool
@@ -68,6 +69,8 @@ SELECT current_setting('server_version_num')::int / 10000 AS major,
        has_database_privilege(current_database(), 'create') AS may_create,
        pg_has_role(current_user, d.datdba, 'usage') AS owner,
        has_database_privilege('public', current_database(), 'connect') AS public_may_connect,
+       coalesce(has_schema_privilege('public', to_regnamespace('public')::oid, 'create'), false)
+           AS public_may_create,
        pg_encoding_to_char(d.encoding)::text AS encoding,
        d.datctype AS ctype,
        pg_is_in_recovery() AS replica,
@@ -261,6 +264,9 @@ def _privilege_checks(facts: _Facts) -> list[Check]:
                 "TO pgrecall_agent, pgrecall_reader;",
             )
         )
+    if facts.public_may_create:
+        label = "every role may create objects in schema public, which agents have on their path"
+        checks.append(Check("advice", label, "REVOKE CREATE ON SCHEMA public FROM PUBLIC;"))
     return checks
 
 

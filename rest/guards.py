@@ -28,10 +28,18 @@ _UNCOUNTED: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 _MAX_GOOD_TOKENS: Final = 10_000
 
 
+def _host_in(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
 class HostGuard:
     """Answers only to its own names, so that no web page reaches a local server by rebinding DNS.
 
-    A browser's Origin must be one of those names too. `*` allows every name.
+    A browser's Origin must be one of those names too. `*` allows every name; a page's Origin must
+    then be the very host that it asks.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str]) -> None:
@@ -40,22 +48,18 @@ class HostGuard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve or refuse one request."""
-        if scope["type"] != "http" or "*" in self._hosts:
+        if scope["type"] != "http":
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
-        if not self._knows(f"//{headers.get('host', '')}"):
+        asked = _host_in(f"//{headers.get('host', '')}")
+        names = {asked} if "*" in self._hosts else self._hosts
+        if asked not in names:
             return await problem(MISDIRECTED)(scope, receive, send)
-        if (origin := headers.get("origin")) is not None and not self._knows(origin):
+        if (origin := headers.get("origin")) is not None and _host_in(origin) not in names - {None}:
             scope["state"]["refused_for"] = "other-site"
             refused = problem(FORBIDDEN, "requests of other web sites are refused")
             return await refused(scope, receive, send)
         return await self._app(scope, receive, send)
-
-    def _knows(self, url: str) -> bool:
-        try:
-            return urlsplit(url).hostname in self._hosts
-        except ValueError:
-            return False
 
 
 class RateLimit:

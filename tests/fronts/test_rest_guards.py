@@ -42,6 +42,18 @@ async def test_requests_of_our_own_pages_are_served(ada):
     assert answer.status_code == 200
 
 
+async def test_where_every_name_is_ours_a_page_must_come_from_the_one_it_asks(guarded):
+    client = guarded(hosts=["*"])
+
+    async def status(origin: str) -> int:
+        headers = {"Host": "any.example:8499", "Origin": origin}
+        return (await client.get("/v1/memories", headers=headers)).status_code
+
+    assert await status("https://any.example") == 200
+    for origin in ("https://evil.example", "null", "http://[bad"):
+        assert await status(origin) == 403
+
+
 async def test_given_host_names_replace_those_of_the_machine(guarded):
     client = guarded(hosts=["memory.example"])
 

@@ -99,6 +99,18 @@ async def test_a_plain_role_with_the_extension_in_place_passes_and_migrates(
     assert await failed(own_server) == {}
 
 
+async def test_a_schema_on_the_path_that_anybody_may_create_in_is_told(
+    own_server: OwnServer,
+) -> None:
+    async def advised() -> set[str]:
+        checks = await check_database(own_server.dsn)
+        return {check.label for check in checks if "schema public" in check.label}
+
+    assert await advised() == set()
+    await own_server.run("GRANT CREATE ON SCHEMA public TO PUBLIC")
+    assert len(await advised()) == 1
+
+
 async def test_the_command_lists_every_finding_and_fails_with_one(
     own_server: OwnServer, tmp_path: Path
 ) -> None:
