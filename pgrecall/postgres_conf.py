@@ -27,7 +27,7 @@ def settings_for(memory: int, cores: int, shared_memory_free: int) -> dict[str, 
     """Return settings for a machine of so many bytes and cores, of which we are a guest."""
     maintenance = min(max(memory // 16, 64 * _MB), 1024 * _MB)
     return {
-        "shared_buffers": f"{min(max(memory // 8, 64 * _MB), 2048 * _MB) // _MB}MB",
+        "shared_buffers": f"{min(max(memory // 8, 64 * _MB), 8192 * _MB) // _MB}MB",
         "effective_cache_size": f"{max(memory // 2, 128 * _MB) // _MB}MB",
         "maintenance_work_mem": f"{maintenance // _MB}MB",
         "work_mem": "16MB",

@@ -285,8 +285,6 @@ class Oracle(Holdings):
         return None
 
     def remove_member(self, agent: str, space: str, who: str) -> str | None:
-        if self.agents[agent].reader:
-            return FORBIDDEN
         if who != agent and (refused := self._administers(agent, space)) is not None:
             return refused
         if self.role(who, space) is None:
