@@ -5,7 +5,8 @@ create or replace function pgrecall.readable(readers text[], id uuid, principals
 language sql stable parallel safe
 as $$
 select readers operator(pg_catalog.&&) principals
-    or id operator(pg_catalog.=) any (shared)
+    -- Never null, because its negation is asked too.
+    or shared is not null and id operator(pg_catalog.=) any (shared)
         and (('share:' operator(pg_catalog.||) id::text) operator(pg_catalog.=) any (readers))
 $$;
 grant execute on function pgrecall.readable(text[], uuid, text[], uuid[]) to pgrecall_agent, pgrecall_reader, pgrecall_service;
