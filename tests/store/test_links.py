@@ -218,3 +218,10 @@ async def test_the_graph_leg_keeps_to_scope_and_readers(
     rows = await call(statement, agent=bob)
     assert [row["content"] for row in rows] == ["the bastion host", "a fact"]
     assert (await recall("bastion", mode="lexical", weights=GRAPH, tags=["x"])).results == []
+
+
+async def test_an_unknown_memory_is_refused_also_where_none_is_left(remember, call, related):
+    gone = (await remember("gone", space="infra")).id
+    await call("select memory.forget($1, 'delete')", gone)
+    with pytest.raises(asyncpg.NoDataFoundError):
+        await related(uuid4())
