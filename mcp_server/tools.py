@@ -11,6 +11,7 @@ from mcp_types import ToolAnnotations
 
 from mcp_server.callers import Caller, CurrentCaller
 from mcp_server.life_tools import life_tools
+from mcp_server.link_tools import link_tools
 from mcp_server.log_tools import log_tools
 from mcp_server.model_tool import model_tool
 from mcp_server.review_tools import review_tools
@@ -121,7 +122,11 @@ def _self_tools(caller: CurrentCaller) -> list[Tool]:
         idempotent_hint=True,
         open_world_hint=False,
     )
-    return [model_tool(caller, alias, NewAlias, Alias, hints), *tidying_tools(caller)]
+    return [
+        model_tool(caller, alias, NewAlias, Alias, hints),
+        *link_tools(caller),
+        *tidying_tools(caller),
+    ]
 
 
 def _core_tools(caller: CurrentCaller) -> list[Tool]:

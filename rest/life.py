@@ -11,18 +11,9 @@ from pydantic import model_validator
 from rest.dependencies import CurrentAgent, UsedServices
 from rest.preconditions import etag, expected_versions
 from sql.forgetting import Forget, Forgotten, forget
+from sql.links import Link, NewLink, link, unlink
 from sql.records import ForgetHow
-from sql.revisions import (
-    Clearable,
-    Link,
-    NewLink,
-    Revised,
-    Revision,
-    Versions,
-    history,
-    link,
-    revise,
-)
+from sql.revisions import Clearable, Revised, Revision, Versions, history, revise
 
 router: Final = APIRouter(prefix="/v1/memories/{id}", tags=["memories"])
 
@@ -99,3 +90,11 @@ async def list_versions(id: UUID, agent: CurrentAgent, services: UsedServices) -
 async def link_memory(id: UUID, new: NewLink, agent: CurrentAgent, services: UsedServices) -> Link:
     """Link a memory to another of its space; said again, it does no harm."""
     return await link(services.pool, agent, id, new)
+
+
+@router.delete("/links", status_code=204)
+async def unlink_memory(
+    id: UUID, ended: Annotated[NewLink, Query()], agent: CurrentAgent, services: UsedServices
+) -> None:
+    """Take a link away; both memories stay."""
+    await unlink(services.pool, agent, id, ended)

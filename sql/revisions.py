@@ -113,23 +113,6 @@ class Versions(BaseModel):
     versions: list[Version]
 
 
-class NewLink(Input):
-    """What leads from one memory to another of its space."""
-
-    target: UUID
-    """The memory it leads to."""
-    relation: Annotated[Name, Field(examples=["caused by"])]
-    """How the one is related to the other."""
-
-
-class Link(BaseModel):
-    """A link between two memories."""
-
-    source: UUID
-    target: UUID
-    relation: str
-
-
 class Revised(Memory):
     """The memory as it stands after a revision.
 
@@ -189,17 +172,6 @@ async def history(pool: Pool, agent: Agent, memory_id: UUID) -> Versions:
     if not rows:
         raise NotFound(f"no memory {memory_id}", sqlstate="P0002")
     return Versions(versions=[Version(**row) for row in rows])
-
-
-async def link(pool: Pool, agent: Agent, memory_id: UUID, new: NewLink) -> Link:
-    """Link a memory to another; said again it changes nothing.
-
-    Raises NotFound, Forbidden, and InvalidInput for one of another space or the memory itself.
-    """
-    refuse_reader(agent)
-    async with acting(pool, agent) as connection:
-        await connection.execute(_QUERIES["link"], memory_id, new.target, new.relation)
-    return Link(source=memory_id, target=new.target, relation=new.relation)
 
 
 async def _standing(connection: Connection, memory_id: UUID) -> int:

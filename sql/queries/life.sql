@@ -23,6 +23,9 @@ select * from memory.history($1)
 -- name: link
 select memory.link($1, $2, $3)
 
+-- name: unlink
+select memory.unlink($1, $2, $3)
+
 -- name: erase
 select what, rows from memory.erase(
     ids => $1, space => $2, key => $3, tag => $4, agent => $5, session => $6, source => $7, preview => $8)

@@ -171,6 +171,24 @@ async def test_a_memory_is_revised_looked_back_at_and_forgotten(mcp):
     assert "how: Input should be" in await refused(mcp, "forget", id=made["id"], how="burn")
 
 
+async def test_memories_are_linked_and_unlinked(store, pool, agents):
+    ada = await find_agent(pool, agents["ada"].agent)
+
+    async def caller(_: object) -> Caller:
+        return Caller(store, pool, ada)
+
+    client = FreshClient(create_server(caller, version="0", groups=("core", "self")))
+    cause, effect = [await called(client, "remember", content=text) for text in ("rain", "flood")]
+    link = {"source": effect["id"], "target": cause["id"], "relation": "caused by"}
+
+    assert await called(client, "link", **link) == link
+    assert await called(client, "unlink", **link) == link
+    assert "no link 'caused by'" in await refused(client, "unlink", **link)
+    assert "relation: Field required" in await refused(
+        client, "unlink", source=effect["id"], target=cause["id"]
+    )
+
+
 async def test_an_unknown_tool_is_told(mcp):
     assert "forget_everything" in await refused(mcp, "forget_everything")
 

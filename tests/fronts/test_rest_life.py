@@ -180,6 +180,21 @@ async def test_memories_are_linked_and_the_refusals_say_why(ada, crew):
     assert (await linked(str(uuid4()))).status_code == 404
 
 
+async def test_a_link_is_taken_away_once_by_who_may_change_the_memory(ada, bob, connect, crew):
+    cause = await remembered(ada, "cause", space=crew)
+    effect = await remembered(ada, "effect", space=crew)
+    path = f"/v1/memories/{effect['id']}/links"
+    link = {"target": cause["id"], "relation": "caused by/& more"}
+    assert (await ada.post(path, json=link)).status_code == 201
+
+    assert (await connect("rita").delete(path, params=link)).status_code == 403
+    assert (await connect("eve").delete(path, params=link)).status_code == 404
+    assert (await ada.delete(path)).status_code == 422
+    assert (await ada.delete(path, params=link | {"relation": "blames"})).status_code == 404
+    assert (await bob.delete(path, params=link)).status_code == 204
+    assert (await ada.delete(path, params=link)).status_code == 404
+
+
 async def test_an_erasure_is_previewed_and_then_reported_by_table(ada, bob, crew):
     await remembered(ada, "Anna lives in Oslo", tags=["subject:42"], space=crew)
     await remembered(bob, "Anna likes tea", tags=["subject:42"], space=crew)

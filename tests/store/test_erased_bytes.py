@@ -10,9 +10,10 @@ import pytest
 
 from embedding.backfill import Backfill
 from sql.idempotency import remember_once
+from sql.links import NewLink, link
 from sql.maintenance import maintain
 from sql.records import NewMemory, RecallQuery
-from sql.revisions import NewLink, Revision, link, revise
+from sql.revisions import Revision, revise
 
 # One word for each place in which a memory's words, or words about it, can be.
 MARKERS = {

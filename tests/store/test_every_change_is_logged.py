@@ -96,6 +96,7 @@ async def _forget(world: World, how: str) -> None:
 async def _link(world: World) -> None:
     first, second = await world.remember("one"), await world.remember("two")
     await world.sql("select memory.link($1, $2, 'about')", first, second)
+    await world.sql("select memory.unlink($1, $2, 'about')", first, second)
 
 
 async def _view(world: World) -> None:
@@ -205,7 +206,7 @@ ROADS: dict[str, tuple[Road, list[str]]] = {
     "archive": (lambda w: _forget(w, "archive"), ["remember", "archive"]),
     "delete": (lambda w: _forget(w, "delete"), ["remember", "delete"]),
     "erase": (lambda w: _forget(w, "erase"), ["remember", "erase"]),
-    "link": (_link, ["remember", "remember", "link"]),
+    "link": (_link, ["remember", "remember", "link", "unlink"]),
     "revise, forget_version, restore": (
         _revise,
         ["remember", "revise", "erase", "archive", "restore"],

@@ -22,6 +22,14 @@ def link(call) -> Call:
 
 
 @pytest.fixture
+def unlink(call) -> Call:
+    async def run(source: UUID, target: UUID, relation: str | None = "see", **who: Any) -> None:
+        await call("select memory.unlink($1, $2, $3)", source, target, relation, **who)
+
+    return run
+
+
+@pytest.fixture
 def related(call) -> Call:
     async def run(memory: UUID, hops: int = 1, **who: Any) -> list[str]:
         rows = await call("select content from memory.related($1, $2)", memory, hops, **who)
@@ -225,3 +233,84 @@ async def test_an_unknown_memory_is_refused_also_where_none_is_left(remember, ca
     await call("select memory.forget($1, 'delete')", gone)
     with pytest.raises(asyncpg.NoDataFoundError):
         await related(uuid4())
+async def test_a_link_taken_away_is_followed_no_more_and_the_log_says_so(
+    chain, unlink, related, recall, call
+):
+    host, runbook, _ = await chain("the bastion host", "its runbook", "who is on call")
+
+    await unlink(host, runbook)
+
+    assert await related(host) == []
+    assert await related(runbook) == ["who is on call"]
+    answer = await recall("bastion", mode="lexical", weights=GRAPH)
+    assert [r.content for r in answer.results] == ["the bastion host"]
+    told = await call("select id, action, payload, commitment from memory.events order by sequence")
+    linked, unlinked = (
+        [event for event in told if event["action"] == action and event["id"] == host]
+        for action in ("link", "unlink")
+    )
+    assert unlinked[0]["payload"] == {"target": str(runbook)}
+    assert unlinked[0]["commitment"] == linked[0]["commitment"]
+    assert all(row["valid"] for row in await call("select valid from memory.verify()"))
+
+
+async def test_one_link_goes_and_the_others_between_the_same_stay(chain, link, unlink, related):
+    one, two = await chain("one", "two")
+    await link(one, two, "blocks")
+    await link(two, one)
+
+    await unlink(one, two)
+    await unlink(one, two, "blocks")
+    assert await related(one) == ["two"]
+    await unlink(two, one)
+    assert await related(one) == []
+    await link(one, two)
+    assert await related(one) == ["two"]
+
+
+async def test_whoever_may_link_may_unlink(remember, link, unlink, related, add_agent):
+    one, two = await remember("one", space="infra"), await remember("two", space="infra")
+    hidden = await remember("hidden", space="infra", visibility="private")
+    await link(one.id, two.id)
+    await link(one.id, hidden.id)
+    bob = await add_agent("bob", spaces=["infra"])
+    rita = await add_agent("rita", reader=True, spaces=["infra"])
+    eve = await add_agent("eve")
+
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await unlink(one.id, two.id, agent=rita)
+    for agent, target in ((eve, two), (bob, hidden)):
+        with pytest.raises(asyncpg.NoDataFoundError):
+            await unlink(one.id, target.id, agent=agent)
+    assert sorted(await related(one.id)) == ["hidden", "two"]
+    await unlink(one.id, two.id, agent=bob)
+    assert await related(one.id) == ["hidden"]
+
+
+async def test_a_share_to_read_does_not_let_one_unlink(
+    remember, link, unlink, related, call, add_agent
+):
+    one, two = await remember("one"), await remember("two")
+    await link(one.id, two.id)
+    bob = await add_agent("bob")
+    for memory in (one, two):
+        await call("select memory.share($1, 'bob')", memory.id)
+
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await unlink(one.id, two.id, agent=bob)
+    assert await related(one.id) == ["two"]
+
+
+@pytest.mark.parametrize("relation", ["seen", "", None, "x" * 100_000])
+async def test_a_link_that_is_not_there_is_refused_and_logged_nowhere(
+    chain, unlink, relation, pool
+):
+    one, two = await chain("one", "two")
+    before = await pool.fetchval("select count(*) from pgrecall.events")
+
+    with pytest.raises(asyncpg.NoDataFoundError, match="no link"):
+        await unlink(one, two, relation)
+    for ends in ((two, one), (one, one), (one, uuid4()), (uuid4(), one), (one, None), (None, one)):
+        with pytest.raises(asyncpg.NoDataFoundError):
+            await unlink(*ends)
+    assert await pool.fetchval("select count(*) from pgrecall.events") == before

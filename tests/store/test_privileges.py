@@ -40,7 +40,7 @@ WRITING_FUNCTIONS = {
     "memory.remember_many",
     *("memory.replace_source", "memory.restore", "memory.revise", "memory.revoke_delegation"),
     *("memory.share",),
-    *("memory.start_session", "memory.unalias", "memory.unshare"),
+    *("memory.start_session", "memory.unalias", "memory.unlink", "memory.unshare"),
 }
 # Policies and views call some of these as whoever selects.
 ASKED_BY_ALL = {
