@@ -100,7 +100,10 @@ class Consolidation(Input):
 
 
 class HealthConcern(BaseModel):
-    """Something that could be tidied: how many memories, some of them, and what to do."""
+    """Something that could be tidied: how many memories, some of them, and what to do.
+
+    Of aliases it is these that are counted, and the advice that names some.
+    """
 
     concern: str
     memories: int

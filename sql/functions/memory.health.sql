@@ -1,5 +1,6 @@
 -- What could be tidied among the memories that the session sees: a row for each concern that there is, with how many
--- memories it is about, some of them, and what to do. Repeats and contradictions are looked for among the newest 50.
+-- memories it is about, some of them, and what to do. Repeats and contradictions are looked for among the newest 50. Of
+-- aliases it is the aliases that are counted; of what is held for review, what the session may review or wrote itself.
 create or replace function memory.health(space text default null)
 returns table (concern text, memories bigint, examples uuid[], advice text)
 language plpgsql stable security definer rows 10
@@ -11,6 +12,8 @@ as $$
 #variable_conflict use_column
 declare
     seen_as pgrecall.viewer := pgrecall.viewer();
+    who text := memory.current_agent();
+    reviews_all boolean := pgrecall.is_admin();
     model text := (select e.model from pgrecall.embedding_models e where e.current);
 begin
     return query
@@ -45,13 +48,19 @@ begin
                 select from pgrecall.memories o where o.id = any (l.derived_from) and pgrecall.readable(o.readers, o.id, seen_as))
             or exists (select from pgrecall.links k where k.space = l.space and k.source = l.id and not exists (
                 select from pgrecall.memories o where o.space = k.space and o.id = k.target and o.superseded_at is null))
+        union all select 'quarantined', q.id from pgrecall.quarantine q
+        where (health.space is null or q.space = health.space)
+            and (reviews_all or q.agent = who or 'admin:' || q.space = any (seen_as.principals))
         union all select 'without a vector', l.id from live l
         where model is not null and not exists (
             select from pgrecall.embeddings e
             where e.space = l.space and e.id = l.id and e.version = l.version and e.model = model)
     )
     select f.concern, count(distinct f.id), (array_agg(distinct f.id))[1:5], pgrecall.advice_on(f.concern)
-    from found f group by f.concern order by count(distinct f.id) desc, f.concern;
+    from found f group by f.concern
+    union all
+    select a.concern, a.aliases, a.examples, a.advice from pgrecall.alias_concerns(health.space, seen_as.principals) a
+    order by 2 desc, 1;
 end
 $$;
 grant execute on function memory.health(text) to pgrecall_agent, pgrecall_reader;

@@ -11,5 +11,8 @@ return case concern
     when 'near repeats' then 'see similar(id), and settle them with resolve(ids, how)'
     when 'contradictions' then 'see contradictions(id), and settle them with resolve(ids, how)'
     when 'orphans' then 'what they came from or pointed at is gone or not yours to see; check that they still hold'
+    when 'quarantined' then 'they wait for an admin of the space: `pgrecall quarantine list`, release(id), reject(id)'
+    when 'aliases that clash' then 'they mean two entities at once; take one meaning away with unalias(alias, space)'
+    when 'aliases that lead nowhere' then 'no memory speaks of what they mean; unalias(alias, space), if none is to come'
     when 'without a vector' then 'wait for the worker; `pgrecall status` tells the backlog'
 end;

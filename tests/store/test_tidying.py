@@ -1,9 +1,8 @@
-"""Settling between memories, putting one in the place of many, and the report of health."""
+"""Settling between memories, putting one in the place of many."""
 
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 
 import asyncpg
 import pytest
@@ -232,38 +231,3 @@ async def test_private_memories_of_others_are_neither_offered_nor_consolidated(
 async def test_a_search_for_clusters_out_of_range_is_refused(arguments, call):
     with pytest.raises(asyncpg.DataError, match="name a space"):
         await call(f"select * from memory.clusters({arguments})")
-
-
-async def test_the_report_names_each_concern_with_examples_and_advice(remember, call, pool, embed):
-    await embed()
-    gone = await remember("gone", space="infra", ttl=timedelta(days=1))
-    stale = await remember("long ago", space="infra", event_at="2001-01-01T00:00:00Z")
-    doubtful = await remember("maybe", space="infra", confidence=0.1)
-    ended = await remember("was so", space="infra", valid_until="2020-01-01T00:00:00Z")
-    old = await remember("prod runs PostgreSQL 16", space="infra", entity="prod")
-    new = await remember("prod runs PostgreSQL 18", space="infra", entity="prod")
-    await pool.execute("update pgrecall.memories set expires_at = now() where id = $1", gone.id)
-    await pool.execute(
-        "update pgrecall.memories set created_at = '2001-01-01' where id = $1", stale.id
-    )
-
-    rows = await call("select * from memory.health('infra')")
-
-    report = {row["concern"]: set(row["examples"]) for row in rows}
-    assert report["expired"] == {gone.id}
-    assert report["stale"] == {stale.id}
-    assert report["low confidence"] == {doubtful.id}
-    assert report["ended"] == {ended.id}
-    assert report["contradictions"] == {old.id, new.id}
-    assert {row["concern"]: row["memories"] for row in rows}["without a vector"] == 5
-    assert all(row["advice"] for row in rows)
-    await embed()
-
-
-async def test_the_report_covers_only_what_the_caller_sees(store, ada, add_agent, remember, call):
-    bob = await add_agent("bob", spaces=["infra"])
-    await remember("a doubt", space="infra", visibility="private", confidence=0.1)
-
-    assert await call("select * from memory.health()", agent=bob) == []
-    assert [r["concern"] for r in await call("select * from memory.health()")] == ["low confidence"]
-    assert await call("select * from memory.health(space => 'unknown')") == []
