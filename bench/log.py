@@ -29,9 +29,16 @@ _NO_LOG: Final = """
 create or replace function pgrecall.append_event(
     target text, who text, action text, id uuid, version int, payload jsonb, commitment bytea
 ) returns void language plpgsql set search_path = pg_catalog, pg_temp as 'begin end';
+create or replace function pgrecall.append_remembered(
+    target text, who text, fresh pgrecall.memories[]
+) returns void language plpgsql set search_path = pg_catalog, pg_temp as 'begin end';
 create or replace function pgrecall.commitment(m pgrecall.memories) returns bytea
 language sql stable parallel safe return null::bytea"""
-_LOG: Final = ("pgrecall.append_event.sql", "pgrecall.commitment.sql")
+_LOG: Final = (
+    "pgrecall.append_event.sql",
+    "pgrecall.append_remembered.sql",
+    "pgrecall.commitment.sql",
+)
 console = Console()
 
 
