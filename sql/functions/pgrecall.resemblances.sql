@@ -12,7 +12,7 @@ as $$
 declare
     -- Below these nobody would take the one for the other; docs/duplicates.md has the figures.
     like_words constant real := 0.5;
-    like_meaning constant real := 0.06;
+    like_meaning constant real := 0.035;
     s pgrecall.scope;
     said pgrecall.statement;
     about text[];

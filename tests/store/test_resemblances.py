@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections import Counter
 from pathlib import Path
 from uuid import uuid4
@@ -130,6 +131,32 @@ async def test_likeness_in_meaning_is_told_once_there_are_vectors(remember, embe
     assert [row["id"] for row in rows] == [second.id]
     assert rows[0]["distance"] is not None
     assert 0.5 < rows[0]["overlap"] <= 1
+
+
+@pytest.mark.parametrize(("distance", "told"), [(0, True), (0.0345, True), (0.0355, False)])
+async def test_the_same_meaning_in_other_words_is_told_up_to_the_cutoff(
+    distance, told, remember, call, pool
+):
+    first = await remember("Anna avoids meat", space="infra")
+    second = await remember("a vegetarian lives upstairs", space="infra")
+    await pool.execute("select pgrecall.use_embedding_model('fixed', 4)")
+    near = 1 - distance
+    for memory, vector in ((first, (1, 0)), (second, (near, math.sqrt(1 - near**2)))):
+        await pool.execute(
+            "insert into pgrecall.embeddings"
+            " (space, id, version, model, chunk, head, readers, embedding)"
+            " select space, id, version, 'fixed', 0, true, readers, $2::text::public.halfvec"
+            " from pgrecall.memories where id = $1",
+            memory.id,
+            f"[{vector[0]:.6f},{vector[1]:.6f},0,0]",
+        )
+
+    rows = await call("select * from memory.similar($1)", first.id)
+
+    assert [row["id"] for row in rows] == ([second.id] if told else [])
+    if told:
+        assert rows[0]["why"] == "nearly the same meaning"
+        assert rows[0]["distance"] == pytest.approx(distance, abs=4e-4)
 
 
 @pytest.mark.parametrize("content", ["的", "!!!", "the", "x" * 99_000, "1 2 3", "don't 'quote' \\"])

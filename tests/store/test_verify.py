@@ -191,7 +191,10 @@ async def _work(pool: asyncpg.Pool, database: Database, operations: int) -> None
         await work
         assert counted[0] == operations // WRITERS * WRITERS
         told = await wide.fetch("select distinct action from pgrecall.events")
-        common = {"remember", "revise", "archive", "delete", "erase", "link", "alias"}
+        common = {
+            *("remember", "revise", "restore", "archive", "delete", "erase", "link", "unlink"),
+            *("share", "unshare", "delegate", "revoke_delegation", "alias"),
+        }
         assert common <= {row["action"] for row in told}
         assert await online(wide, await chain_heads(wide)) == []
         assert offline(await export(wide), await chain_heads(wide)) == []
@@ -240,6 +243,59 @@ async def _link(pool, agent, ids, chance):
             await connection.execute("select memory.link($1, $2, 'about')", source, target)
 
 
+async def _unlink(pool, agent, ids, chance):
+    link = await pool.fetchrow(
+        "select source, target, relation from pgrecall.links order by random() limit 1"
+    )
+    if link is not None:
+        async with acting(pool, agent) as connection:
+            await connection.execute("select memory.unlink($1, $2, $3)", *link.values())
+
+
+async def _unshare(pool, agent, ids, chance):
+    share = await pool.fetchrow(
+        "select id, agent from pgrecall.memory_shares where $1 in (owner, granted_by, agent)"
+        " order by random() limit 1",
+        agent.name,
+    )
+    if share is not None:
+        async with acting(pool, agent) as connection:
+            await connection.execute("select memory.unshare($1, $2)", *share.values())
+
+
+async def _delegate(pool, agent, ids, chance):
+    async with acting(pool, agent) as connection:
+        delegation = await connection.fetchval(
+            "select memory.delegate($1, $2, space => 'shared')",
+            *(f"writer-{chance.randrange(WRITERS)}", chance.choice(["read", "write"])),
+        )
+    if chance.random() < 0.5:
+        async with acting(pool, agent) as connection:
+            await connection.execute("select memory.revoke_delegation($1)", delegation)
+
+
+async def _settle(pool, agent, ids, chance):
+    if len(ids) > 1:
+        pair, how = chance.sample(ids, 2), chance.choice(["newest", "evidence", "both"])
+        async with acting(pool, agent) as connection:
+            await connection.execute("select memory.resolve($1, $2)", pair, how)
+
+
+async def _consolidate(pool, agent, ids, chance):
+    if len(ids) > 1:
+        async with acting(pool, agent) as connection:
+            text = f"together {chance.random()}"
+            await connection.execute(
+                "select memory.consolidate($1, $2)", chance.sample(ids, 2), text
+            )
+
+
+async def _import(pool, agent, ids, chance):
+    records = [{"content": f"line {chance.randrange(9)}"} for _ in range(3)]
+    async with acting(pool, agent) as connection:
+        await connection.execute("select memory.replace_source('notes', $1, 'other')", records)
+
+
 async def _by_view(pool, agent, ids, chance):
     async with acting(pool, agent) as connection:
         await connection.execute(
@@ -280,5 +336,6 @@ OPERATIONS: list[Operation] = [
     _on_one("select memory.restore($1)"),
     _on_one("select memory.share($1, 'writer-3', 'write')"),
     *(_remember, _remember, _remember, _repeat, _refine, _refine, _batch),
-    *(_forget, _link, _by_view, _alias, _rotate),
+    *(_forget, _link, _link, _unlink, _unshare, _delegate, _settle, _consolidate, _import),
+    *(_by_view, _alias, _rotate),
 ]
