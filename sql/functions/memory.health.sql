@@ -59,7 +59,7 @@ begin
     select f.concern, count(distinct f.id), (array_agg(distinct f.id))[1:5], pgrecall.advice_on(f.concern)
     from found f group by f.concern
     union all
-    select a.concern, a.aliases, a.examples, a.advice from pgrecall.alias_concerns(health.space, seen_as.principals) a
+    select a.concern, a.aliases, a.examples, a.advice from pgrecall.alias_concerns(health.space, seen_as) a
     order by 2 desc, 1;
 end
 $$;

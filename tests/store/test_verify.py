@@ -236,6 +236,16 @@ async def _forget(pool, agent, ids, chance):
             await connection.execute("select memory.forget($1, $2)", chance.choice(ids), how)
 
 
+async def _restore(pool, agent, ids, chance):
+    archived = await pool.fetchval(
+        "select id from pgrecall.memories where superseded_at is null and archived_at is not null"
+        " and visibility <> 'private' and deleted_at is null order by random() limit 1"
+    )
+    if archived is not None:
+        async with acting(pool, agent) as connection:
+            await connection.execute("select memory.restore($1)", archived)
+
+
 async def _link(pool, agent, ids, chance):
     if len(ids) > 1:
         async with acting(pool, agent) as connection:
@@ -333,9 +343,19 @@ OPERATIONS: list[Operation] = [
     _on_one("select memory.revise($1, valid_from => now() - interval '1 day')"),
     _on_one("select memory.forget_version($1, 1)"),
     _on_one("select memory.forget_version($1, 2)"),
-    _on_one("select memory.restore($1)"),
     _on_one("select memory.share($1, 'writer-3', 'write')"),
     *(_remember, _remember, _remember, _repeat, _refine, _refine, _batch),
-    *(_forget, _link, _link, _unlink, _unshare, _delegate, _settle, _consolidate, _import),
+    *(
+        _forget,
+        _restore,
+        _link,
+        _link,
+        _unlink,
+        _unshare,
+        _delegate,
+        _settle,
+        _consolidate,
+        _import,
+    ),
     *(_by_view, _alias, _rotate),
 ]
