@@ -43,6 +43,13 @@ class Acknowledged:
     versions: set[tuple[str, int]] = field(default_factory=set)
     erased: set[str] = field(default_factory=set)
     archived: set[str] = field(default_factory=set)
+    deleted: set[str] = field(default_factory=set)
+    restored: set[str] = field(default_factory=set)
+    revised: dict[str, str] = field(default_factory=dict)
+    shared: set[tuple[str, str]] = field(default_factory=set)
+    linked: set[tuple[str, str]] = field(default_factory=set)
+    unlinked: set[tuple[str, str]] = field(default_factory=set)
+    delegations: set[str] = field(default_factory=set)
 
 
 @pytest.fixture
@@ -123,7 +130,7 @@ async def _write(pool: Pool, agent: Agent, done: Acknowledged, chance: random.Ra
     with suppress(StoreError):
         while True:
             await _transaction(pool, agent, done)
-            await chance.choice([_refine, _forget, _batch])(pool, agent, done, chance)
+            await chance.choice(CHANGES)(pool, agent, done, chance)
 
 
 async def _transaction(
@@ -161,12 +168,59 @@ async def _batch(pool: Pool, agent: Agent, done: Acknowledged, _: random.Random)
 
 
 async def _forget(pool: Pool, agent: Agent, done: Acknowledged, chance: random.Random) -> None:
-    how = chance.choice(["archive", "erase"])
+    how = chance.choice(["archive", "delete", "erase"])
     async with acting(pool, agent) as connection:
         identity = await _remember(connection, f"to forget {next(_numbers)}")
     async with acting(pool, agent) as connection:
         await connection.execute("select memory.forget($1, $2)", identity, how)
-    (done.archived if how == "archive" else done.erased).add(str(identity))
+    forgotten = {"archive": done.archived, "delete": done.deleted, "erase": done.erased}
+    forgotten[how].add(str(identity))
+
+
+async def _revise(pool: Pool, agent: Agent, done: Acknowledged, _: random.Random) -> None:
+    content = f"as it is now {next(_numbers)}"
+    async with acting(pool, agent) as connection:
+        identity = await _remember(connection, f"to revise {next(_numbers)}")
+    async with acting(pool, agent) as connection:
+        await connection.execute("select memory.revise($1, content => $2)", identity, content)
+    done.revised[str(identity)] = content
+
+
+async def _restore(pool: Pool, agent: Agent, done: Acknowledged, _: random.Random) -> None:
+    async with acting(pool, agent) as connection:
+        identity = await _remember(connection, f"to restore {next(_numbers)}")
+        await connection.execute("select memory.forget($1)", identity)
+    async with acting(pool, agent) as connection:
+        await connection.execute("select memory.restore($1)", identity)
+    done.restored.add(str(identity))
+
+
+async def _grant(pool: Pool, agent: Agent, done: Acknowledged, _: random.Random) -> None:
+    other = "writer-0" if agent.name != "writer-0" else "writer-1"
+    async with acting(pool, agent) as connection:
+        identity = await _remember(connection, f"to share {next(_numbers)}")
+        await connection.execute("select memory.share($1, $2)", identity, other)
+        delegation = await connection.fetchval(
+            "select memory.delegate($1, 'read', tags => array[$2])", other, f"tag {next(_numbers)}"
+        )
+    done.shared.add((str(identity), other))
+    done.delegations.add(str(delegation))
+
+
+async def _link(pool: Pool, agent: Agent, done: Acknowledged, chance: random.Random) -> None:
+    async with acting(pool, agent) as connection:
+        ends = [await _remember(connection, f"to link {next(_numbers)}") for _ in range(2)]
+        await connection.execute("select memory.link($1, $2, 'about')", *ends)
+    pair = (str(ends[0]), str(ends[1]))
+    if chance.random() < 0.5:
+        async with acting(pool, agent) as connection:
+            await connection.execute("select memory.unlink($1, $2, 'about')", *ends)
+        done.unlinked.add(pair)
+    else:
+        done.linked.add(pair)
+
+
+CHANGES = (_refine, _forget, _batch, _revise, _restore, _grant, _link)
 
 
 async def _remember(connection: Connection, content: str, key: str | None = None) -> object:
@@ -192,7 +246,10 @@ async def _recovered(postgres: EmbeddedPostgres) -> Pool:
 
 
 async def _check(pool: Pool, done: Acknowledged, noted: list[Head]) -> None:
-    rows = await pool.fetch("select id::text, version, content, archived_at from pgrecall.memories")
+    rows = await pool.fetch(
+        "select id::text, version, content, archived_at, deleted_at, superseded_at"
+        " from pgrecall.memories"
+    )
     there = {row["content"] for row in rows}
     assert done.contents - there == set()
     assert [group for group in done.groups if there & group not in (set(), group)] == []
@@ -200,6 +257,11 @@ async def _check(pool: Pool, done: Acknowledged, noted: list[Head]) -> None:
     assert done.erased & {row["id"] for row in rows} == set()
     archived = {row["id"] for row in rows if row["archived_at"] is not None}
     assert done.archived - archived == set()
+    assert done.deleted - {row["id"] for row in rows if row["deleted_at"] is not None} == set()
+    assert done.restored & archived == set()
+    standing = {row["id"]: row["content"] for row in rows if row["superseded_at"] is None}
+    assert done.revised.items() - standing.items() == set()
+    await _check_ties(pool, done)
     halves = await pool.fetchval(
         "select count(*) from (select from pgrecall.memories group by space, id"
         " having count(*) <> max(version) or count(*) filter (where superseded_at is null) <> 1) h"
@@ -207,6 +269,17 @@ async def _check(pool: Pool, done: Acknowledged, noted: list[Head]) -> None:
     assert halves == 0
     found = await verify_everything(pool, noted=noted)
     assert [chain for chain in found.chains if not chain.valid] == []
+
+
+async def _check_ties(pool: Pool, done: Acknowledged) -> None:
+    links = await pool.fetch("select source::text, target::text from pgrecall.links")
+    linked = {(row["source"], row["target"]) for row in links}
+    assert done.linked - linked == set()
+    assert done.unlinked & linked == set()
+    shares = await pool.fetch("select id::text, agent from pgrecall.memory_shares")
+    assert done.shared - {(row["id"], row["agent"]) for row in shares} == set()
+    delegations = await pool.fetch("select delegation::text from pgrecall.delegations")
+    assert done.delegations - {row["delegation"] for row in delegations} == set()
 
 
 @contextmanager
