@@ -1,6 +1,6 @@
--- Groups of memories that could be consolidated: unimportant ones of one space that share much of their rarer words,
--- which the session's agent may change. Each memory is in one group at most; of a large space the oldest thousand are
--- compared. The largest group comes first.
+-- Groups of memories that could be consolidated: unimportant ones of one space that share much of their rarer words or
+-- are near in meaning, which the session's agent may change. Each memory is in one group at most; of a large space the
+-- oldest thousand are compared. The largest group comes first.
 create or replace function memory.clusters(
     space text, max_importance real default 0.5, smallest int default 3, max_clusters int default 20
 ) returns table (cluster int, ids uuid[], contents text[], entity text, visibility text, shared_words text[])

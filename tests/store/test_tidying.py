@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 import asyncpg
 import pytest
@@ -197,6 +198,67 @@ async def test_clusters_offer_what_belongs_together_and_one_memory_takes_its_pla
 
     await call("select memory.restore($1)", notes[0].id)
     assert len(await call("select id from memory.memories where id = $1", notes[0].id)) == 1
+
+
+@pytest.fixture
+def point(pool):
+    """`await point(memory, distance)`: the memory's vector, so far from the first of all."""
+
+    async def put(memory, distance, model="fixed"):
+        near = 1 - distance
+        await pool.execute(
+            "insert into pgrecall.embedding_models values ($1, 4, $2) on conflict do nothing",
+            *(model, model == "fixed"),
+        )
+        await pool.execute(
+            "insert into pgrecall.embeddings"
+            " (space, id, version, model, chunk, head, readers, embedding)"
+            " select space, id, version, $3, 0, true, readers, $2::text::public.halfvec"
+            " from pgrecall.memories where id = $1",
+            *(memory.id, f"[{3 * near:.6f},{3 * math.sqrt(1 - near**2):.6f},0,0]", model),
+        )
+
+    return put
+
+
+SUBJECT = ("Kate plays in an orchestra", "a violinist lives upstairs", "rehearsal every Monday")
+
+
+@pytest.mark.parametrize(("distance", "found"), [(0, True), (0.069, True), (0.071, False)])
+async def test_clusters_join_what_is_near_in_meaning_and_shares_no_words(
+    distance, found, remember, call, point
+):
+    notes = [await remember(text, space="infra", importance=0.2) for text in SUBJECT]
+    far = await remember("Backups are encrypted", space="infra", importance=0.2)
+    assert await call("select * from memory.clusters('infra')") == []
+
+    for note, away in zip(notes, (0, distance, distance), strict=True):
+        await point(note, away)
+    await point(far, 0.5)
+
+    clusters = await call("select * from memory.clusters('infra')")
+    assert [set(row["ids"]) for row in clusters] == ([{note.id for note in notes}] if found else [])
+    assert all(row["shared_words"] == [] for row in clusters)
+
+
+async def test_by_meaning_too_only_what_the_same_readers_see_becomes_a_cluster(
+    remember, call, point
+):
+    for text, about in zip(SUBJECT, ({}, {}, {"visibility": "private"}), strict=True):
+        await point(await remember(text, space="infra", importance=0.2, **about), 0)
+    important = await remember("The concert is sold out", space="infra", importance=0.9)
+    await point(important, 0)
+
+    assert await call("select * from memory.clusters('infra')") == []
+
+
+async def test_vectors_of_a_model_that_does_not_serve_join_nothing(remember, call, point):
+    first = await remember("unrelated", space="infra")
+    await point(first, 0.5)
+    for text in SUBJECT:
+        await point(await remember(text, space="infra", importance=0.2), 0, "coming")
+
+    assert await call("select * from memory.clusters('infra')") == []
 
 
 async def test_private_memories_of_others_are_neither_offered_nor_consolidated(
