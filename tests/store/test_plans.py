@@ -187,3 +187,20 @@ async def test_slices_find_what_one_look_at_all_finds(large):
             wanted = await connection.fetch(everything, f"%{text}%")
             assert 1 < len(wanted) < 1000
             assert {row["id"] for row in rows} == {row["id"] for row in wanted}
+
+
+async def test_an_agent_verifies_its_own_chains_without_reading_those_of_others(large):
+    await large.execute(
+        "insert into pgrecall.events (space, agent, sequence, at, action, previous_hash, hash)"
+        " select 'big', 'ada', 1000 + n, now(), 'noted', '', '' from generate_series(1, 20000) n"
+    )
+    await large.execute("vacuum analyze pgrecall.events")
+    async with large.acquire() as connection:
+        before = await scans(connection)
+        async with connection.transaction():
+            await connection.execute("set local pgrecall.agent = 'bob'")
+            rows = await connection.fetch("select * from memory.verify()")
+        after = await scans(connection)
+
+    assert {(row["space"], row["valid"]) for row in rows} == {("small", True), ("~bob", True)}
+    assert after == before
