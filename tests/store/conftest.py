@@ -18,6 +18,7 @@ from sql.acting import act_as
 from sql.agents import Agent
 from sql.errors import NotFound
 from sql.records import NewMemory, RecallAnswer, RecallQuery, Remembered
+from sql.revisions import Revision, revise
 from sql.store import MemoryStore
 from tests.conftest import Database
 from tests.embedding.waiting import until
@@ -116,6 +117,17 @@ def call(pool, ada) -> Callable[..., Awaitable[list[asyncpg.Record]]]:
             return await connection.fetch(statement, *arguments)
 
     return run
+
+
+@pytest.fixture
+def change(pool, ada):
+    """`await change(memory, content="…")` as ada."""
+
+    async def call(memory, expected=None, archived=None, **fields):
+        made = Revision(**fields)
+        return await revise(pool, ada, memory.id, made, expected=expected, archived=archived)
+
+    return call
 
 
 @pytest.fixture
