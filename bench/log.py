@@ -7,6 +7,8 @@ import asyncio
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
@@ -117,21 +119,47 @@ async def _switch(run_on: Deployment, on: bool) -> None:
             await connection.execute(text)
 
 
-async def share_kept(run_on: Deployment, rounds: int, seconds: float) -> tuple[float, float]:
-    """Return the median writes a second with the log and without it, in rounds that alternate."""
+@dataclass(frozen=True, slots=True)
+class WriteCost:
+    """Of a way of writing, medians over rounds: writes a second, and the backends' CPU for one."""
+
+    rate: float
+    cpu_milliseconds: float
+
+
+async def share_kept(
+    run_on: Deployment, rounds: int, seconds: float
+) -> tuple[WriteCost, WriteCost]:
+    """Return what writes cost with the log and without it, in rounds that alternate.
+
+    Processor time tells the one from the other where the machine has other work to do too.
+    """
     writers = [await _writer(run_on.pool, number) for number in range(WRITERS)]
     pool = await create_pool(run_on.postgres.app_dsn, min_size=WRITERS, max_size=WRITERS)
     rates: dict[bool, list[float]] = {True: [], False: []}
+    cpus: dict[bool, list[float]] = {True: [], False: []}
     try:
         await writes(pool, writers, seconds / 2)  # plans and caches
+        backends = await _backends(pool)
         for number in range(2 * rounds):
             on = number % 4 in (0, 3)  # neither always comes first
             await _switch(run_on, on)
-            rates[on].append(await writes(pool, writers, seconds))
+            used = sum(map(_cpu_seconds, backends))
+            rate = await writes(pool, writers, seconds)
+            rates[on].append(rate)
+            cpus[on].append((sum(map(_cpu_seconds, backends)) - used) / (rate * seconds))
     finally:
         await _switch(run_on, True)
         await pool.close()
-    return median(rates[True]), median(rates[False])
+    logged, bare = (WriteCost(median(rates[on]), 1000 * median(cpus[on])) for on in (True, False))
+    return logged, bare
+
+
+async def _backends(pool: Pool) -> list[psutil.Process]:
+    """Return the processes behind all of a pool's connections."""
+    async with AsyncExitStack() as held:
+        taken = [await held.enter_async_context(pool.acquire()) for _ in range(pool.get_size())]
+        return [psutil.Process(connection.get_server_pid()) for connection in taken]
 
 
 async def _writer(pool: Pool, number: int) -> Agent:
@@ -157,12 +185,15 @@ async def run(events: int, rounds: int, seconds: float) -> tuple[float, float]:
         console.print(load_average())
         with_log, without = await share_kept(run_on, rounds, seconds)
         console.print(
-            f"remember, {WRITERS} writers: {with_log:,.0f}/s with the log,"
-            f" {without:,.0f}/s without: {with_log / without:.2f} of it"
+            f"remember, {WRITERS} writers: {with_log.rate:,.0f}/s with the log,"
+            f" {without.rate:,.0f}/s without: {with_log.rate / without.rate:.2f} of it;"
+            f" CPU of a write {with_log.cpu_milliseconds:.1f} and"
+            f" {without.cpu_milliseconds:.1f} ms:"
+            f" {without.cpu_milliseconds / with_log.cpu_milliseconds:.2f}"
         )
         console.print(load_average())
         await _empty(run_on)
-    return checked / wall, with_log / without
+    return checked / wall, with_log.rate / without.rate
 
 
 async def _empty(run_on: Deployment) -> None:

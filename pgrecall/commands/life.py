@@ -20,6 +20,7 @@ from pgrecall.console import err, say, say_json
 
 if TYPE_CHECKING:
     from sql.erasing import ErasureReport
+    from sql.scrubbing import Scrubbed
     from sql.tidying import HealthReport
 
 Id = Annotated[str, typer.Argument(help="The memory's id.")]
@@ -127,24 +128,51 @@ def erase(
     _show(asyncio.run(run(preview=False)), as_json)
 
 
-def scrub(state_dir: StateDir = None, database_url: DatabaseUrl = None) -> None:
-    """Write the database's files anew, so that they hold nothing of what was erased."""
+def scrub(
+    table: Annotated[
+        list[str] | None, typer.Option(help="Only this one, such as memories; repeatable.")
+    ] = None,
+    lock_timeout: Annotated[
+        int, typer.Option(min=0, help="Seconds to wait for a table's lock; 0: for ever.")
+    ] = 10,
+    state_dir: StateDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Write the database's files anew, so that they hold nothing of what was erased.
+
+    Locks one table at a time while it is written; the vector index is built after that, unlocked.
+    """
     settings = settings_of(state_dir, database_url)
 
     async def run() -> None:
         from pgrecall.database import opened_database
-        from sql.maintenance import scrub as write_anew
         from sql.pool import create_pool
+        from sql.scrubbing import scrub as write_anew
 
         async with opened_database(settings) as database:
             pool = await create_pool(database.admin_dsn, max_size=1)
             try:
-                await write_anew(pool)
+                await write_anew(
+                    pool,
+                    tables=table or (),
+                    lock_timeout_seconds=lock_timeout,
+                    vectors_apart=True,
+                    told=_tell_scrubbed,
+                )
             finally:
                 await pool.close()
 
     asyncio.run(run())
-    say("the files hold what stands, and no more; WAL and backups as long as you keep them")
+    if not table:
+        say("the files hold what stands, and no more; WAL and backups as long as you keep them")
+
+
+def _tell_scrubbed(done: Scrubbed) -> None:
+    before, after = (round(size / 1e6, 1) for size in (done.bytes_before, done.bytes_after))
+    err.print(
+        f"[dim]{escape(done.table)}: {before} MB to {after} MB,"
+        f" locked for {done.locked_seconds:.1f} s[/]"
+    )
 
 
 def health(
