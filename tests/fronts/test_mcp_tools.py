@@ -189,6 +189,34 @@ async def test_memories_are_linked_and_unlinked(store, pool, agents):
     )
 
 
+async def test_memories_are_reported_on_clustered_consolidated_and_settled(store, pool, agents):
+    ada = await find_agent(pool, agents["ada"].agent)
+
+    async def caller(_: object) -> Caller:
+        return Caller(store, pool, ada)
+
+    client = FreshClient(create_server(caller, version="0", groups=("core", "self")))
+    ids = [
+        (await called(client, "remember", content=text, importance=0.2, confidence=0.1))["id"]
+        for text in (f"Checkout latency spike in dashboard {n}" for n in (1, 2, 3))
+    ]
+    space = f"~{ada.name}"
+
+    report = {one["concern"]: one for one in (await called(client, "health"))["concerns"]}
+    assert set(report["low confidence"]["examples"]) == set(ids)
+    assert (await called(client, "health", space="elsewhere"))["concerns"] == []
+    (cluster,) = (await called(client, "clusters", space=space))["clusters"]
+    assert set(cluster["ids"]) == set(ids)
+    settled = await called(client, "resolve", ids=ids[:2])
+    assert {one["id"]: one["outcome"] for one in settled["memories"]} == {
+        ids[0]: "archived",
+        ids[1]: "kept",
+    }
+    made = await called(client, "consolidate", ids=ids[1:], content="Checkout had latency spikes")
+    assert set(made["derived_from"]) == set(ids[1:])
+    assert "no memory" in await refused(client, "resolve", ids=[str(uuid4()), str(uuid4())])
+
+
 async def test_an_unknown_tool_is_told(mcp):
     assert "forget_everything" in await refused(mcp, "forget_everything")
 

@@ -157,3 +157,33 @@ async def test_a_bad_record_leaves_a_source_as_it_was(replace_source, pool):
     with pytest.raises(Exception, match="source must not be blank"):
         await replace_source(section("T", "two"), source=" ")
     assert await standing(pool) == ["one"]
+
+
+async def test_memories_made_of_each_other_by_hand_are_erased_together_and_it_ends(
+    remember, call, pool
+):
+    one, two = await remember("one", space="infra"), await remember("two", space="infra")
+    for memory, origin in ((one, two), (two, one)):
+        await call(
+            "select memory.revise($1, derived_from => array[$2::uuid])", memory.id, origin.id
+        )
+        await call("select memory.link($1, $2, 'superseded by')", memory.id, origin.id)
+    assert "orphans" not in {row["concern"] for row in await call("select * from memory.health()")}
+
+    rows = await call("select * from memory.erase(ids => array[$1::uuid])", one.id)
+
+    assert {row["what"]: row["rows"] for row in rows}["memories"] == 2
+    assert await pool.fetchval("select count(*) from pgrecall.memories") == 0
+    assert await pool.fetchval("select count(*) from pgrecall.links") == 0
+
+
+async def test_memories_that_supersede_each_other_by_hand_can_still_be_settled(remember, call):
+    one, two = await remember("one", space="infra"), await remember("two", space="infra")
+    for source, target in ((one, two), (two, one)):
+        await call("select memory.link($1, $2, 'superseded by')", source.id, target.id)
+
+    rows = await call("select * from memory.resolve($1)", [one.id, two.id])
+    assert {row["id"]: row["outcome"] for row in rows} == {one.id: "archived", two.id: "kept"}
+    await call("select memory.restore($1)", one.id)
+    rows = await call("select * from memory.resolve($1)", [one.id, two.id])
+    assert len(rows) == 2
