@@ -70,7 +70,7 @@ class Relay:
         self._backlog_bytes = 0
         self._draining = False
         self._goodbye: asyncio.TimerHandle | None = None
-        self.touched = True
+        self._bytes_at_sweep = -1
         self.bytes_from_client = 0
         self.bytes_to_client = 0
 
@@ -97,13 +97,20 @@ class Relay:
 
     def client_sent(self, data: bytes) -> None:
         """Pass on, or keep in order, what the client sent."""
-        self.touched = True
         self.bytes_from_client += len(data)
         if self._embedding is not None:
             self._keep(data)
             return
         rewriter = self._rewriter
         rewriter.status = BUSY
+        if rewriter.client_passes(data):
+            self._backend.write(data)
+        else:
+            self._rewrite(data)
+
+    def _rewrite(self, data: bytes) -> None:
+        """Pass on what may go on, with what belongs into it."""
+        rewriter = self._rewriter
         try:
             pieces = rewriter.client_bytes(data)
         except ProtocolViolation as error:
@@ -189,6 +196,18 @@ class Relay:
     def backend_sent(self, data: bytes) -> None:
         """Pass on what the backend sent."""
         rewriter = self._rewriter
+        if not rewriter.server_passes(data):
+            self._answer(data)
+            return
+        self.bytes_to_client += len(data)
+        if self._client_open:
+            self._client.write(data)
+        if self._draining and rewriter.status == IDLE:
+            self.end(ShuttingDown())
+
+    def _answer(self, data: bytes) -> None:
+        """Pass on what the client is to see of it, and what waited for it."""
+        rewriter = self._rewriter
         try:
             pieces = rewriter.server_bytes(data)
         except ProtocolViolation:
@@ -255,9 +274,10 @@ class Relay:
 
         As with Postgres's idle_session_timeout, a session in a transaction isn't idle.
         """
-        if not self.touched and self._rewriter.status == IDLE and self._embedding is None:
+        silent = self.bytes_from_client == self._bytes_at_sweep
+        if silent and self._rewriter.status == IDLE and self._embedding is None:
             self.end(IdleTooLong())
-        self.touched = False
+        self._bytes_at_sweep = self.bytes_from_client
 
     def end(self, refusal: Refusal | None = None) -> None:
         """End the session now; the refusal is told where it can't be mistaken for a query's end."""

@@ -14,7 +14,14 @@ from typing import Final, NamedTuple
 from gateway.encodings import codec_for, decoded
 from gateway.protocol import backend, frontend
 from gateway.protocol.errors import Malformed
-from gateway.protocol.wire import HEADER_BYTES, FrameWalker, Hold, Visitor
+from gateway.protocol.wire import (
+    HEADER_BYTES,
+    MAX_SMALL_MESSAGE_BYTES,
+    FrameWalker,
+    Hold,
+    Visitor,
+    header_at,
+)
 from gateway.splice import (
     MAX_PARAMETERS,
     Call,
@@ -26,10 +33,14 @@ from gateway.splice import (
     original_position,
 )
 from gateway.spliced import Spliced, SplicedBind, SplicedText, Wanted
-from gateway.statements import Hidden, SentText, Source, Statements, Undecided
+from gateway.statements import SYNC, UNTOUCHED, Hidden, SentText, Source, Statements, Undecided
 
 MAX_HELD_BYTES: Final = 16 * 1024 * 1024
 BUSY: Final = 0
+_QUERY: Final = ord("Q")
+_SYNC: Final = ord("S")
+_READY: Final = ord("Z")
+_READY_BYTES: Final = HEADER_BYTES + 1
 
 
 class Rewriter:
@@ -104,6 +115,61 @@ class Rewriter:
     def server_at_boundary(self) -> bool:
         """Whether the client has been given whole messages only."""
         return self._server.at_boundary
+
+    # --- what most chunks are: a round without anything of ours
+    # Written out, since a call in these two costs as much as all the rest of them.
+
+    def client_passes(self, chunk: bytes) -> bool:
+        """Tell whether a chunk of the client's goes on as it is, and note the round it asks for.
+
+        If not, nothing was noted and client_bytes() takes it.
+        """
+        stop = len(chunk)
+        statements = self._statements
+        if not statements.plain or self._client.midway or stop > MAX_SMALL_MESSAGE_BYTES:
+            return False
+        visitors = self._client.visitors
+        last_header = stop - HEADER_BYTES
+        after = tag = length = 0
+        while after <= last_header:
+            tag, length = header_at(chunk, after)
+            after += 1 + length
+            if visitors[tag] is not None or length < 4:
+                break
+        if after != stop or length < 4:
+            return False
+        if tag == _SYNC or (tag == _QUERY and not mentions_memory(chunk)):
+            statements.asked.append(SYNC if tag == _SYNC else UNTOUCHED)
+            return True
+        return visitors[tag] is None
+
+    def server_passes(self, chunk: bytes) -> bool:
+        """Tell whether a chunk of the server's goes on as it is, and note the round it ends.
+
+        If not, nothing was noted and server_bytes() takes it.
+        """
+        last = len(chunk) - _READY_BYTES
+        statements = self._statements
+        server = self._server
+        if last < 0 or chunk[last] != _READY or not statements.plain or server.midway:
+            return False
+        visitors = server.visitors
+        position = 0
+        while position < last:
+            tag, length = header_at(chunk, position)
+            if visitors[tag] is not None or length < 4:
+                return False
+            position += 1 + length
+        if position != last:
+            return False
+        asked = statements.asked
+        if len(asked) > 1:
+            statements.ready()
+        else:
+            asked.clear()
+        if not asked and not self._client.held:
+            self.status = chunk[-1]
+        return True
 
     # --- the client's messages
 

@@ -81,8 +81,8 @@ class _Mark(Enum):
 
 
 Kind = TypeVar("Kind")
-_SYNC: Final = _Mark.SYNC
-_UNTOUCHED: Final = _Query()  # shared: a Query with nothing put in has no state of its own
+SYNC: Final = _Mark.SYNC
+UNTOUCHED: Final = _Query()  # shared: a Query with nothing put in has no state of its own
 _Request = _Parse | _Query | _Close | _Describe | _Mark
 
 
@@ -93,20 +93,21 @@ class Statements:
     second of the server's as they come.
     """
 
-    __slots__ = ("_copying", "_doomed", "_known", "_sent", "_skipping", "active")
+    __slots__ = ("_copying", "_doomed", "_known", "_skipping", "active", "asked", "plain")
 
     def __init__(self) -> None:
         self._known: dict[bytes, Hidden] = {}
-        self._sent: deque[_Request] = deque()
+        self.asked: deque[_Request] = deque()
         self._doomed: set[bytes] = set()
         self._skipping = False
         self._copying = False
         self.active = False  # set with the first hidden parameter, and for good
+        self.plain = True  # whether neither that nor an error nor a COPY is to be minded now
 
     @property
     def unanswered(self) -> bool:
         """Whether a request still waits for its answer."""
-        return len(self._sent) > 0
+        return len(self.asked) > 0
 
     # --- the client's messages
 
@@ -115,13 +116,14 @@ class Statements:
         sent = _Parse(name=name, hidden=hidden)
         if hidden is not None:
             self.active = True
+            self.plain = False
         self._note(sent)
         return sent
 
     def query(self) -> None:
         """Note a Query or a FunctionCall, which the server answers with one ReadyForQuery."""
         if not self._skipping:
-            self._sent.append(_UNTOUCHED)
+            self.asked.append(UNTOUCHED)
 
     def spliced_query(self) -> SentText:
         """Note a Query whose insertions the caller fills in."""
@@ -140,13 +142,16 @@ class Statements:
     def sync(self) -> None:
         """Note a Sync, which the server ignores while it takes in a COPY."""
         if not self._copying:
-            self._skipping = False
-            self._sent.append(_SYNC)
+            self.asked.append(SYNC)
+            if self._skipping:
+                self._skipping = False
+                self._look_around()
 
     def copy_end(self) -> None:
         """Note a CopyDone or CopyFail."""
         if self._copying:
             self._copying = False
+            self._look_around()
         else:
             self._note(_Mark.COPY_END)
 
@@ -155,16 +160,19 @@ class Statements:
         for quoted, plain in _DEALLOCATE.findall(sql):
             self._doomed.add(quoted.replace(b'""', b'"') or plain.lower())
 
+    def _look_around(self) -> None:
+        self.plain = not (self.active or self._skipping or self._copying)
+
     def _note(self, request: _Request) -> None:
         if not self._skipping:
-            self._sent.append(request)
+            self.asked.append(request)
 
     def hidden_of(self, name: bytes) -> Hidden | Undecided | None:
         """Return the hidden parameters of the statement that a message sent now would meet."""
         possible: list[Hidden | None] = []
         synced = behind_sync = False
-        for request in reversed(self._sent):
-            if request is _SYNC or isinstance(request, _Query):
+        for request in reversed(self.asked):
+            if request is SYNC or isinstance(request, _Query):
                 synced = True
             elif isinstance(request, _Parse | _Close) and request.name == name:
                 behind_sync |= synced and not possible
@@ -196,11 +204,11 @@ class Statements:
     def parameter_description(self) -> int:
         """Return how many hidden parameters the described statement has."""
         strays = self._strays()
-        first = self._sent[strays] if strays < len(self._sent) else None
+        first = self.asked[strays] if strays < len(self.asked) else None
         if not isinstance(first, _Describe):
             return 0  # asked before there was anything to hide
         for _ in range(strays + 1):
-            self._sent.popleft()
+            self.asked.popleft()
         return first.hidden
 
     def command_complete(self, tag: bytes) -> None:
@@ -214,26 +222,29 @@ class Statements:
 
     def text_in_error(self) -> Sequence[Insertion]:
         """Return the insertions of the text that an error's position refers to."""
-        first = self._sent[0] if self._sent else None
+        first = self.asked[0] if self.asked else None
         return first.insertions if isinstance(first, SentText) else ()
 
     def error(self) -> None:
         """Drop what the server skips: in the extended protocol, everything up to the Sync."""
         strays = self._strays()
-        if strays < len(self._sent) and isinstance(self._sent[strays], _Query):
+        if strays < len(self.asked) and isinstance(self.asked[strays], _Query):
             return
         self._copying = False
-        while self._sent and self._sent[0] is not _SYNC:
-            self._sent.popleft()
-        self._skipping = not self._sent
+        while self.asked and self.asked[0] is not SYNC:
+            self.asked.popleft()
+        self._skipping = not self.asked
+        self._look_around()
 
     def ready(self) -> bool:
         """Close the round that a Sync or Query asked for; return whether it was the last."""
-        self._skipping = self._copying = False
-        sent = self._sent
+        if not self.plain:
+            self._skipping = self._copying = False
+            self._look_around()
+        sent = self.asked
         while sent:
             request = sent.popleft()
-            if request is _UNTOUCHED or request is _SYNC or isinstance(request, _Query):
+            if request is UNTOUCHED or request is SYNC or isinstance(request, _Query):
                 break
         return not sent
 
@@ -241,29 +252,30 @@ class Statements:
         """Drop the Syncs that the server ignores, up to the COPY's end."""
         head = self._popped_query()
         self._copying = True
-        while self._copying and self._sent and isinstance(self._sent[0], _Mark):
-            self._copying = self._sent.popleft() is _SYNC
+        while self._copying and self.asked and isinstance(self.asked[0], _Mark):
+            self._copying = self.asked.popleft() is SYNC
         if head is not None:
-            self._sent.appendleft(head)
+            self.asked.appendleft(head)
+        self._look_around()
 
     def _popped_query(self) -> _Query | None:
         """Take the Query in front, and the strays before it."""
         strays = self._strays()
-        query = self._sent[strays] if strays < len(self._sent) else None
+        query = self.asked[strays] if strays < len(self.asked) else None
         if not isinstance(query, _Query):
             return None
         for _ in range(strays + 1):
-            self._sent.popleft()
+            self.asked.popleft()
         return query
 
     def _strays(self) -> int:
         """Count the ends of no COPY in front, which the server ignores."""
-        ends = itertools.takewhile(lambda request: request is _Mark.COPY_END, self._sent)
+        ends = itertools.takewhile(lambda request: request is _Mark.COPY_END, self.asked)
         return sum(1 for _ in ends)
 
     def _pop(self, kind: type[Kind]) -> Kind | None:
-        while self._sent:
-            request = self._sent.popleft()
+        while self.asked:
+            request = self.asked.popleft()
             if isinstance(request, kind):
                 return request
         return None

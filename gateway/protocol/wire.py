@@ -22,7 +22,7 @@ _length = Struct("!I").unpack_from
 _int16 = Struct("!H")
 _int32 = Struct("!i")
 _header = Struct("!BI")
-_header_at = _header.unpack_from
+header_at = _header.unpack_from  # (tag, length) of the message that begins there
 
 
 def frame(tag: int, body: bytes) -> bytes:
@@ -213,7 +213,16 @@ class FrameWalker(Generic[Piece]):
     it costs as much as all the rest.
     """
 
-    __slots__ = ("_limits", "_max_held", "_needed", "_oversized", "_passing", "_visitors", "held")
+    __slots__ = (
+        "_limits",
+        "_max_held",
+        "_needed",
+        "_oversized",
+        "_passing",
+        "held",
+        "midway",
+        "visitors",
+    )
 
     def __init__(
         self,
@@ -223,25 +232,31 @@ class FrameWalker(Generic[Piece]):
         oversized: Callable[[bytes], None] = lambda _beginning: None,
         limits: tuple[int, ...] | None = None,
     ) -> None:
-        self._visitors = [visitors.get(tag) for tag in range(256)]
+        self.visitors = [visitors.get(tag) for tag in range(256)]
         self._max_held = max_held_bytes
         self._oversized = oversized
         self._limits = limits
         self.held = bytearray()  # what waits for the rest of its message
         self._needed = 0
         self._passing = 0
+        self.midway = False  # whether the next chunk begins inside a message
 
     def watch(self, tag: int, visitor: Visitor[Piece]) -> None:
         """Show the messages of one more tag, from the next on."""
-        self._visitors[tag] = visitor
+        self.visitors[tag] = visitor
 
     @property
     def at_boundary(self) -> bool:
         """Whether what has passed so far ends with a whole message."""
         return self._passing == 0
 
-    def feed(self, chunk: bytes) -> list[bytes | Piece]:  # noqa: C901  no call in it
+    def feed(self, chunk: bytes) -> list[bytes | Piece]:
         """Take the next chunk and return, in order, what may go on now."""
+        pieces = self._walk(chunk)
+        self.midway = self._passing > 0 or len(self.held) > 0
+        return pieces
+
+    def _walk(self, chunk: bytes) -> list[bytes | Piece]:  # noqa: C901  no call in it
         position = 0
         if self.held or self._passing:
             chunk, position = self._resumed(chunk)
@@ -249,12 +264,12 @@ class FrameWalker(Generic[Piece]):
                 return [chunk] if chunk else []
         pieces: list[bytes | Piece] = []
         passed = 0  # everything before it stands in `pieces` already
-        visitors = self._visitors
+        visitors = self.visitors
         limits = self._limits
         stop = len(chunk)
         last_header = stop - HEADER_BYTES
         while position <= last_header:
-            tag, length = _header_at(chunk, position)
+            tag, length = header_at(chunk, position)
             if length < 4 or (limits is not None and length > limits[tag]):
                 raise ProtocolViolation("invalid message length")
             after = position + 1 + length

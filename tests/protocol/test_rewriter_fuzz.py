@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from random import Random
 from typing import Any
 
@@ -10,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.protocol import frontend
+from gateway.protocol import backend, frontend
 from gateway.protocol.errors import ProtocolViolation
 from gateway.protocol.wire import Message
-from gateway.rewriter import Rewriter
+from gateway.rewriter import BUSY, Rewriter
+from gateway.spliced import Spliced
 from tests.protocol.model_server import EMBEDDING_OID, ModelServer, decoded
 
 NAMES = [b"", b"a", b"b"]
@@ -90,22 +92,32 @@ def straight(sent: list[Message]) -> bytes:
     return b"".join(map(server.answer, sent))
 
 
+def rendered(pieces: Sequence[bytes | Spliced]) -> bytes:
+    return b"".join(
+        piece if isinstance(piece, bytes) else piece.render(["m [1]"] * len(piece.wanted))
+        for piece in pieces
+    )
+
+
 class Through:
-    """The same by way of a rewriter, with every choice of timing drawn."""
+    """The same by way of a rewriter, with every choice of timing drawn.
+
+    A twin takes no chunk by the short way, and must be of the same mind after each.
+    """
 
     def __init__(self) -> None:
         self._rewriter = Rewriter(EMBEDDING_OID)
+        self._twin = Rewriter(EMBEDDING_OID)
         self._server = ModelServer()
         self._waiting: list[Message] = []
         self._buffered = b""
         self.seen = b""
 
     def client_sends(self, chunk: bytes) -> None:
-        pieces = self._rewriter.client_bytes(chunk)
-        stream = b"".join(
-            piece if isinstance(piece, bytes) else piece.render(["m [1]"] * len(piece.wanted))
-            for piece in pieces
-        )
+        self._rewriter.status = self._twin.status = BUSY
+        passes = self._rewriter.client_passes(chunk)
+        stream = rendered([chunk] if passes else self._rewriter.client_bytes(chunk))
+        assert stream == rendered(self._twin.client_bytes(chunk))
         self._buffered += stream
         self._take_whole_messages()
 
@@ -122,10 +134,19 @@ class Through:
         del self._waiting[:at_once]
         stream = b"".join(map(self._server.answer, answered))
         for start in range(0, len(stream), cut):
-            self.seen += b"".join(self._rewriter.server_bytes(stream[start : start + cut]))
+            self._hear(stream[start : start + cut])
+        assert self._rewriter.blocked == self._twin.blocked
         if self._rewriter.blocked:
-            self._rewriter.blocked = False
+            self._rewriter.blocked = self._twin.blocked = False
             self.client_sends(b"")
+
+    def _hear(self, chunk: bytes) -> None:
+        passes = self._rewriter.server_passes(chunk)
+        heard = chunk if passes else b"".join(self._rewriter.server_bytes(chunk))
+        assert heard == b"".join(self._twin.server_bytes(chunk))
+        assert self._rewriter.status == self._twin.status
+        assert self._rewriter.server_at_boundary == self._twin.server_at_boundary
+        self.seen += heard
 
     def finish(self) -> bytes:
         while self._waiting:
@@ -137,12 +158,15 @@ def compare(choose: Choose, longest: int) -> None:
     sent = script(choose, longest)
     stream = b"".join(one.encode() for one in sent)
     through = Through()
+    cuts = [0, *accumulate(len(one.encode()) for one in sent)]
+    if choose([True, False]):  # anywhere, or between messages as most clients do
+        cuts = [0, *accumulate(choose(range(1, 61)) for _ in stream)]
     position = 0
-    while position < len(stream):
-        size = choose(range(1, 61))
-        through.client_sends(stream[position : position + size])
-        position += size
-        through.server_answers(choose(range(5)), choose(range(1, 10)))
+    for stop in filter(lambda _: choose([True, False]), cuts):
+        through.client_sends(stream[position:stop])
+        position = stop
+        through.server_answers(choose(range(5)), choose([1, 2, 3, 5, 9, 20, 1000]))
+    through.client_sends(stream[position:])
     assert through.finish() == straight(sent), sent
 
 
@@ -198,3 +222,22 @@ def test_garbage_from_the_server_raises_nothing_but_a_violation(garbage: bytes, 
             rewriter.server_bytes(garbage[start : start + cut])
     except ProtocolViolation:
         pass
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(list(b"QPBDESHXd2TC")), st.integers(0, 9)), max_size=4),
+    st.binary(max_size=3),
+)
+def test_nothing_passes_the_short_way_that_would_not_pass_the_long_one(
+    headers: list[tuple[int, int]], rest: bytes
+) -> None:
+    """Lengths that lie, bodies that are cut off, and a ReadyForQuery behind them."""
+    ready = backend.ReadyForQuery(b"I").encode()
+    chunk = b"".join(bytes([tag, 0, 0, 0, length]) + b"\x00" * 2 for tag, length in headers) + rest
+    short, long = Rewriter(EMBEDDING_OID), Rewriter(EMBEDDING_OID)
+    if short.client_passes(chunk):
+        assert long.client_bytes(chunk) == [chunk]
+    if short.server_passes(chunk + ready):
+        assert long.server_bytes(chunk + ready) == [chunk + ready]
+        assert short.status == long.status
