@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from gateway.channel import Channel, ChannelClosed
+from gateway.protocol.client_hello import (
+    MAX_RECORD_BYTES,
+    NO_APPLICATION_PROTOCOL,
+    RECORD_HEADER_BYTES,
+    offered_protocols,
+    record_bytes,
+)
 from gateway.protocol.errors import ProtocolViolation
 from gateway.protocol.startup import (
     TLS_HANDSHAKE_BYTE,
@@ -98,6 +106,7 @@ async def _upgraded(channel: Channel, tls: ServerTls) -> Channel:
             channel, ProtocolViolation("received unencrypted data after SSL request")
         )
     channel.write(b"S")
+    await _no_foreign_protocol(channel)
     secured = Channel()
     try:
         transport = await asyncio.get_running_loop().start_tls(
@@ -113,6 +122,43 @@ async def _upgraded(channel: Channel, tls: ServerTls) -> Channel:
         raise ChannelClosed
     secured.connection_made(transport)
     return secured
+
+
+async def _no_foreign_protocol(channel: Channel) -> None:
+    """Refuse a client that speaks TLS for something else, as Postgres 17 does.
+
+    Behind an SSLRequest a client need not name a protocol; the handshake can't tell one that names
+    none from one that names others. So its hello is looked at while it's still in the socket.
+    """
+    hello = await _first_record(channel.transport.get_extra_info("socket").fileno())
+    offered = offered_protocols(hello)
+    if offered and ALPN_PROTOCOL.encode() not in offered:
+        channel.write(NO_APPLICATION_PROTOCOL)
+        channel.close()
+        raise ChannelClosed
+
+
+async def _first_record(descriptor: int) -> bytes:
+    """Return the TLS record that comes next without taking it; less of it from one who leaves."""
+    # The loop takes no reader for the descriptor itself, which is the transport's.
+    with socket.socket(fileno=os.dup(descriptor)) as hello:
+        try:
+            header = await _ahead(hello, RECORD_HEADER_BYTES)
+            if header[:1] != bytes([TLS_HANDSHAKE_BYTE]):
+                return header
+            return await _ahead(hello, min(record_bytes(header), MAX_RECORD_BYTES))
+        finally:
+            hello.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
+
+
+async def _ahead(connection: socket.socket, size: int) -> bytes:
+    """Wait for so many bytes, or the last, and return them without taking them."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, size)
+    await _readable(connection)
+    try:
+        return connection.recv(size, socket.MSG_PEEK)
+    except OSError as error:
+        raise ChannelClosed from error
 
 
 async def _plain(connection: socket.socket) -> Channel:
@@ -152,6 +198,13 @@ async def _packet(
 
 async def _first_byte(connection: socket.socket) -> int:
     """Look at the first byte and leave it where it is."""
+    first = await _ahead(connection, 1)
+    if not first:
+        raise ChannelClosed
+    return first[0]
+
+
+async def _readable(connection: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
     loop.add_reader(connection, readable.set)
@@ -159,10 +212,3 @@ async def _first_byte(connection: socket.socket) -> int:
         await readable.wait()
     finally:
         loop.remove_reader(connection)
-    try:
-        first = connection.recv(1, socket.MSG_PEEK)
-    except OSError as error:
-        raise ChannelClosed from error
-    if not first:
-        raise ChannelClosed
-    return first[0]

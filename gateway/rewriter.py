@@ -39,8 +39,7 @@ MAX_HELD_BYTES: Final = 16 * 1024 * 1024
 BUSY: Final = 0
 _QUERY: Final = ord("Q")
 _SYNC: Final = ord("S")
-_READY: Final = ord("Z")
-_READY_BYTES: Final = HEADER_BYTES + 1
+_READY_HEADER: Final = b"Z\x00\x00\x00\x05"
 
 
 class Rewriter:
@@ -148,10 +147,12 @@ class Rewriter:
 
         If not, nothing was noted and server_bytes() takes it.
         """
-        last = len(chunk) - _READY_BYTES
+        last = len(chunk) - HEADER_BYTES - 1  # a ReadyForQuery's status is one byte
         statements = self._statements
         server = self._server
-        if last < 0 or chunk[last] != _READY or not statements.plain or server.midway:
+        if last < 0 or not statements.plain or server.midway:
+            return False
+        if not chunk.startswith(_READY_HEADER, last):
             return False
         visitors = server.visitors
         position = 0

@@ -20,7 +20,7 @@ from sql.logins import login_secret
 from tests.clients.certificates import make_certificate
 from tests.clients.conftest import Road, upstream_of
 from tests.clients.splitter import Splitter
-from tests.clients.wire import Wire
+from tests.clients.wire import Wire, tags
 from tests.conftest import Database
 from tests.hash_embedder import HashEmbedder
 
@@ -144,6 +144,40 @@ async def test_direct_tls_without_postgres_protocol_is_closed(
     with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
         await reader.readexactly(1)
     writer.close()
+
+
+@pytest.mark.parametrize(
+    ("offered", "served"),
+    [
+        ([], True),
+        (["postgresql"], True),
+        (["http/1.1", "postgresql"], True),
+        (["http/1.1"], False),
+        (["postgres", "postgresql2"], False),
+    ],
+)
+@pytest.mark.parametrize("cut", [False, True])
+async def test_tls_for_another_protocol_is_refused_behind_an_ssl_request_too(
+    secure: Road, offered: list[str], served: bool, cut: bool
+) -> None:
+    splitter = Splitter(secure.host, secure.port, single_bytes=20_000)
+    await splitter.start()
+    wire = await Wire.open(secure.host, splitter.port if cut else secure.port)
+    wire.send(SSLRequest().encode())
+    assert await wire.reader.readexactly(1) == b"S"
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if offered:
+        context.set_alpn_protocols(offered)
+    async with asyncio.timeout(10):
+        if served:
+            await wire.writer.start_tls(context)
+            assert tags(await wire.login(secure)).endswith("Z")
+        else:
+            with pytest.raises(ssl.SSLError, match="no application protocol"):
+                await wire.writer.start_tls(context)
+    wire.close()
+    await splitter.close()
 
 
 async def test_garbage_in_place_of_a_handshake_is_closed(secure: Road) -> None:
