@@ -162,16 +162,19 @@ async def _ahead(connection: socket.socket, size: int) -> bytes:
 
 
 async def _plain(connection: socket.socket) -> Channel:
-    loop = asyncio.get_running_loop()
-    _, channel = await loop.connect_accepted_socket(Channel, connection)
+    channel = Channel()
+    await asyncio.get_running_loop().connect_accepted_socket(lambda: channel, connection)
     return channel
 
 
 async def _over_tls(connection: socket.socket, tls: ServerTls) -> Channel:
-    loop = asyncio.get_running_loop()
+    channel = Channel()  # uvloop returns a protocol of its own in its place
     try:
-        _, channel = await loop.connect_accepted_socket(
-            Channel, connection, ssl=tls.context, ssl_handshake_timeout=_HANDSHAKE_SECONDS
+        await asyncio.get_running_loop().connect_accepted_socket(
+            lambda: channel,
+            connection,
+            ssl=tls.context,
+            ssl_handshake_timeout=_HANDSHAKE_SECONDS,
         )
     except OSError as error:
         raise ChannelClosed from error

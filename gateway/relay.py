@@ -174,7 +174,7 @@ class Relay:
         self._client_done = True
         if self._embedding is None:
             self._finish_client()
-        return True
+        return self._client.can_write_eof()  # TLS can't be closed by halves
 
     def _finish_client(self) -> None:
         if self._backend_open and self._backend.can_write_eof():

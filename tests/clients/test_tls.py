@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,11 +14,13 @@ from pathlib import Path
 import asyncpg
 import psycopg
 import pytest
+import uvloop
 
 from embedding.queries import QueryEmbeddings
 from gateway import GatewayConfig, Limits, Tls, Upstream, serve
 from gateway.protocol.startup import SSLRequest, StartupMessage
 from sql.logins import login_secret
+from sql.pool import create_pool
 from tests.clients.certificates import make_certificate
 from tests.clients.conftest import Road, upstream_of
 from tests.clients.splitter import Splitter
@@ -58,6 +62,49 @@ async def test_a_verified_tls_session_recalls(
         assert connection.pgconn.ssl_in_use
         rows = await connection.execute("select content from recall(%s)", [QUESTION])
         assert await rows.fetchone() == (remembered[0],)
+
+
+@contextmanager
+def served_by_uvloop(config: GatewayConfig, dsn: str) -> Iterator[int]:
+    """Serve on the loop that deployments run on, in a thread of its own; yields the port."""
+    started: Future[tuple[int, Callable[[], object]]] = Future()
+
+    async def run() -> None:
+        stop = asyncio.Event()
+        pool = await create_pool(dsn, min_size=1, max_size=2)
+        gateway = await serve(config, partial(login_secret, pool), QueryEmbeddings(HashEmbedder()))
+        loop = asyncio.get_running_loop()
+        started.set_result((gateway.port, partial(loop.call_soon_threadsafe, stop.set)))
+        await stop.wait()
+        await gateway.close()
+        await pool.close()
+
+    with ThreadPoolExecutor(1) as executor:
+        ended = executor.submit(uvloop.run, run())
+        port, stop = started.result(20)
+        try:
+            yield port
+        finally:
+            stop()
+        ended.result(20)
+
+
+@pytest.mark.parametrize("negotiation", ["postgres", "direct"])
+async def test_both_ways_into_tls_lead_to_a_session_on_uvloop_too(
+    database: Database,
+    agent: tuple[str, str],
+    files: Tls,
+    negotiation: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    limits = Limits(drain_seconds=0.1)
+    config = GatewayConfig(upstream=upstream_of(database), port=0, tls=files, limits=limits)
+    with served_by_uvloop(config, database.dsn) as port:
+        road = Road("127.0.0.1", port, *agent, database.name)
+        async with await road.connect(sslmode="require", sslnegotiation=negotiation) as connection:
+            rows = await connection.execute("select 1")
+            assert await rows.fetchone() == (1,)
+    assert "eof_received" not in caplog.text
 
 
 async def test_a_tls_session_whose_every_byte_comes_alone_recalls(
