@@ -196,3 +196,32 @@ async def roads(database: Database, pool: asyncpg.Pool) -> AsyncIterator[Roads]:
         split = await splitter_to("127.0.0.1", behind.port)
         through = replace(straight, host="127.0.0.1", ready="")
         yield Roads(straight, replace(through, port=plain.port), replace(through, port=split.port))
+
+
+@pytest.fixture
+async def wire(dial: Dial, road: Road) -> Wire:
+    return await dial(road)
+
+
+@pytest.fixture
+async def session(wire: Wire, road: Road) -> Wire:
+    await wire.login(road)
+    return wire
+
+
+@pytest.fixture
+async def limited(
+    database: Database, pool: asyncpg.Pool, agent: tuple[str, str]
+) -> AsyncIterator[Road]:
+    """The road through a gateway that grants next to nothing."""
+    limits = Limits(
+        max_connections=2,
+        login_timeout_seconds=0.3,
+        idle_timeout_seconds=0.3,
+        drain_seconds=0.1,
+        half_close_seconds=0.3,
+    )
+    config = GatewayConfig(upstream=upstream_of(database), port=0, limits=limits)
+    started = await serve(config, partial(login_secret, pool), QueryEmbeddings(HashEmbedder()))
+    yield Road("127.0.0.1", started.port, *agent, database.name)
+    await started.close()
