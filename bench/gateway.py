@@ -35,7 +35,7 @@ from pgrecall.embedded import binaries
 
 ROUNDS = 9
 # Long enough that the logins, which pgbouncer doesn't pass on, weigh nothing.
-SECONDS = 3
+SECONDS = 5
 CLIENTS = 8
 
 

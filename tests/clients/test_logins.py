@@ -10,6 +10,7 @@ from functools import partial
 import asyncpg
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from embedding.queries import QueryEmbeddings
 from gateway import GatewayConfig, serve
@@ -154,3 +155,14 @@ async def test_a_storm_of_logins_lets_everyone_in_and_an_open_session_answers_me
         assert answered > 3
         for one in storm:
             await (await one).close()
+
+
+async def test_the_role_that_reads_the_secrets_is_no_login_of_the_gateway(
+    road: Road, database: Database
+) -> None:
+    """Its own secret is not looked up by itself, which locked pgbouncer's auth_user out."""
+    own = conninfo_to_dict(database.dsn)
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        await road.connect(user=own["user"], password=own["password"])
+    async with await road.connect() as connection:
+        assert (await (await connection.execute("select 1")).fetchone()) == (1,)

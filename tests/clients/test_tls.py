@@ -128,6 +128,22 @@ async def test_a_client_may_go_without_tls_where_both_allow_it(secure: Road) -> 
         assert not connection.pgconn.ssl_in_use
 
 
+async def test_a_client_that_distrusts_the_certificate_may_come_back_in_the_clear(
+    secure: Road,
+) -> None:
+    """As Power BI does, which takes only a certificate that its machine trusts."""
+    for _ in range(3):
+        wire = await Wire.open(secure.host, secure.port)
+        wire.send(SSLRequest().encode())
+        assert await wire.reader.readexactly(1) == b"S"
+        with pytest.raises(ssl.SSLCertVerificationError):
+            await wire.writer.start_tls(ssl.create_default_context(), server_hostname="localhost")
+        wire.close()
+        plain = await Wire.open(secure.host, secure.port)
+        assert tags(await plain.login(secure)).endswith("Z")
+        plain.close()
+
+
 async def test_an_encrypted_cancel_is_forwarded(secure: Road) -> None:
     async with await secure.connect(sslmode="require") as connection:
         running = asyncio.create_task(connection.execute("select pg_sleep(60)"))
