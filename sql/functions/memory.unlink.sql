@@ -9,13 +9,14 @@ as $$
 #variable_conflict use_variable
 declare
     who text := pgrecall.writing_agent();
+    seen_as constant pgrecall.viewer := pgrecall.viewer();
     head pgrecall.memories := pgrecall.head_to_change(source, who);
 begin
     delete from pgrecall.links l
     where l.space = head.space and l.source = head.id and l.target = unlink.target and l.relation = unlink.relation
         and exists (
             select from pgrecall.memories m
-            where m.space = l.space and m.id = l.target and m.superseded_at is null and m.readers && pgrecall.principals());
+            where m.space = l.space and m.id = l.target and m.superseded_at is null and pgrecall.readable(m.readers, m.id, seen_as));
     if not found then
         raise exception 'no link % from memory % to %', quote_nullable(relation), source, target using errcode = 'P0002';
     end if;

@@ -233,6 +233,8 @@ async def test_an_unknown_memory_is_refused_also_where_none_is_left(remember, ca
     await call("select memory.forget($1, 'delete')", gone)
     with pytest.raises(asyncpg.NoDataFoundError):
         await related(uuid4())
+
+
 async def test_a_link_taken_away_is_followed_no_more_and_the_log_says_so(
     chain, unlink, related, recall, call
 ):
