@@ -11,7 +11,7 @@ declare
 begin
     select * into head from pgrecall.memories m where m.id = memory_id and m.superseded_at is null;
     permitted := head.id is not null and pgrecall.may_erase(head, who);
-    if head.id is null or not permitted and not pgrecall.readable(head.readers, head.id, seen_as) then
+    if head.id is null or not permitted and pgrecall.readable(head.readers, head.id, seen_as) is not true then
         raise exception 'no memory %', memory_id using errcode = 'P0002';
     elsif not permitted then
         raise exception 'agent "%" may not erase memory %', who, memory_id

@@ -168,11 +168,11 @@ class Lookout:
             self._world.db.execute("select set_config('pgrecall.agent', %s, true)", [agent])
             self._world.db.execute(
                 "delete from pgrecall.memories"
-                " where not pgrecall.readable(readers, id, pgrecall.viewer())"
+                " where pgrecall.readable(readers, id, pgrecall.viewer()) is not true"
             )
             self._world.db.execute(
                 "delete from pgrecall.embeddings"
-                " where not pgrecall.readable(readers, id, pgrecall.viewer())"
+                " where pgrecall.readable(readers, id, pgrecall.viewer()) is not true"
             )
             alone = self.recalled(agent, query, 5)
         assert among_all == alone, self._world.told(

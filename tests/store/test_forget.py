@@ -130,3 +130,5 @@ async def test_a_whole_view_is_read_with_the_principals_worked_out_once(as_agent
             row[0] for row in await connection.fetch("explain select count(*) from memories")
         )
     assert "InitPlan" in plan
+    # Written into the query, not called for each row.
+    assert "readable" not in plan
