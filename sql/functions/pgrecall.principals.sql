@@ -8,17 +8,18 @@ as $$
 declare
     who text := memory.current_agent();
 begin
+    -- Delegations last: there may be many, and a row's readers are compared with each in turn.
     return (
-        select coalesce(array_agg(distinct found.principal), '{}')
+        select coalesce(array_agg(found.principal order by found.place), '{}')
         from (
-            select unnest(array['*', 'agent:' || a.agent]) as principal
+            select unnest(array['*', 'agent:' || a.agent]) as principal, 1 as place
             from pgrecall.agents a where a.agent = who
             union all
-            select 'space:' || m.space from pgrecall.members m where m.agent = who
+            select 'space:' || m.space, 2 from pgrecall.members m where m.agent = who
             union all
-            select 'admin:' || m.space from pgrecall.members m where m.agent = who and m.role = 'admin'
+            select 'admin:' || m.space, 3 from pgrecall.members m where m.agent = who and m.role = 'admin'
             union all
-            select d.token from pgrecall.delegations d
+            select distinct d.token, 4 from pgrecall.delegations d
             where d.agent = who and coalesce(d.expires_at, 'infinity') > statement_timestamp()
         ) as found
     );
