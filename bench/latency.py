@@ -27,6 +27,7 @@ from sql.errors import Conflict
 
 ROUNDS: Final = 60
 EXACT_ROUNDS: Final = 10
+WARM_ROUNDS: Final = 100  # of other questions: at a million a few leave most pages on disk
 BARE: Final = "bare pgvector"
 console = Console()
 
@@ -58,13 +59,13 @@ async def measure(run_on: Deployment, folder: Path, rows: int, rounds: int) -> l
     """Return (rows, way, p50 ms, p95 ms, recall@10) for each way to ask."""
     await fill(run_on, folder, rows)
     ways = await readers(run_on)
-    questions = questions_of(folder, rounds + 5)
+    questions = questions_of(folder, WARM_ROUNDS + rounds)
     times: dict[str, list[float]] = {way: [] for way in (BARE, *ways)}
     async with run_on.pool.acquire() as connection:
         for number, (text, vector) in enumerate(track(questions, f"ask {rows:,}", console=console)):
             for way in times:
                 seconds = await ask(connection, ways.get(way), text, vector)
-                if number >= 5:  # the first warm the cache
+                if number >= WARM_ROUNDS:
                     times[way].append(seconds * 1000)
         agreement = {
             way: await _agreement(connection, agent, questions[:EXACT_ROUNDS])
