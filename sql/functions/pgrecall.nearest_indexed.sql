@@ -8,10 +8,11 @@ create or replace function pgrecall.nearest_indexed(
 language plpgsql stable rows 100
 set search_path = pg_catalog, pg_temp
 set hnsw.iterative_scan = 'relaxed_order'
-set hnsw.ef_search = '200'
+set hnsw.ef_search = '300'
 as $$
 begin
-    -- A small graph is searched as well with less; the function's own setting comes back at its end.
+    -- A small graph is searched as well with less; the function's own setting comes back at its end. At a million 200
+    -- found 97.0 % of the exact ten, 300 98.3 %.
     if pgrecall.memory_count() < 300000 then
         perform set_config('hnsw.ef_search', '80', true);
     end if;
