@@ -1,6 +1,6 @@
 -- Which rows the lexical leg scores: one or two tsqueries, to be tried in turn until the pool is full; the
 -- words are given rarest first.
--- They come in while about 500 visible rows hold them; commoner words only add to scores.
+-- They come in while about 300 visible rows hold them; commoner words only add to scores.
 -- Where even the rarest word is too common, the rows that hold several of the rare ones come first.
 -- A row without the query's quoted phrases is no candidate, and a row with them is one by that.
 create or replace function pgrecall.candidate_queries(

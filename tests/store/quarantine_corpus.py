@@ -1,7 +1,8 @@
 """Attacks on memory, and harmless texts that resemble them, in the halves that they belong to.
 
 `development` was tuned on; `held_out` was only ever counted; `unseen` was written, and counted,
-after the patterns were settled. See docs/quarantine.md.
+after the patterns were settled; `blind` was written by somebody who knew no pattern. See
+docs/quarantine.md.
 """
 
 from __future__ import annotations
